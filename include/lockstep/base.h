@@ -4,20 +4,21 @@
  *
  * Rules for all calls of the library
  *
- * - Symbols are `ls_<module>_<verb>`. `create`/`open` allocates and hands the caller an owning handle;
- *   `destroy` takes the address of that handle, writes NULL, and accepts NULL or the address of NULL.
- * - A fallible call returns `ls_status`: LS_OK (0) or a negative code. Its last parameter is an optional
- *   `ls_error *`, filled on failure only; on failure all out parameters are NULL or zero, and nothing the
- *   caller passed has changed owner.
- * - Text is UTF-8. Strings that the library returns are zero-terminated and live as long as the object they
- *   were asked of, unless a call says otherwise.
+ * - Symbols are `ls_<module>_<verb>`. `create`/`open` allocates and hands the caller an owning
+ *   handle; `destroy` takes the address of that handle, writes NULL, and accepts NULL or the address
+ *   of NULL.
+ * - A fallible call returns `ls_status`: LS_OK (0) or a negative code. Its last parameter is an
+ *   optional `ls_error *`, filled on failure only; on failure all out parameters are NULL or zero,
+ *   and nothing the caller passed has changed owner.
+ * - Text is UTF-8. Strings that the library returns are zero-terminated and live as long as the
+ *   object they were asked of, unless a call says otherwise.
  * - A params struct starts with `size_t struct_size`; set it with the struct's `_INIT` macro or to
  *   `sizeof(struct)`. New fields are only ever added at the end, and zero is always the default.
  * - Sizes and offsets are `uint64_t` bytes unless the name says otherwise; times are nanoseconds
  *   (`_ns`); 0 as a time limit means "do not wait", LS_FOREVER means "no limit".
  * - Unless a function says "Blocks:", it returns promptly (it may take short internal locks).
- * - Thread-safety: different objects may be used from different threads at once. What one object allows
- *   stands at its type, in a line "Thread-safety:".
+ * - Thread-safety: different objects may be used from different threads at once. What one object
+ *   allows stands at its type, in a line "Thread-safety:".
  * - The library never exits, aborts, prints, or reads the environment. It may be called with any
  *   floating-point environment; that environment is never changed for the caller.
  */
@@ -83,9 +84,9 @@ typedef enum ls_status {
 #undef X
 } ls_status;
 
-/* What went wrong, for people. `message` says what, `where` in which object, file or position (may be
- * empty), `hint` what to do about it (may be empty). Caller-owned, plain data. `cause` is the underlying
- * code where `code` is one of the three submission outcomes, else equal to `code`. */
+/* What went wrong, for people. `message` says what, `where` in which object, file or position (may
+ * be empty), `hint` what to do about it (may be empty). Caller-owned, plain data. `cause` is the
+ * underlying code where `code` is one of the three submission outcomes, else equal to `code`. */
 typedef struct ls_error {
     ls_status code;
     ls_status cause;
@@ -95,16 +96,16 @@ typedef struct ls_error {
     char hint[256];
 } ls_error;
 
-/* "LS_E_FORMAT" style name of a code; "LS_E_UNKNOWN" for a value outside the table. Static storage. */
+/* "LS_E_FORMAT" style name of a code, "LS_E_UNKNOWN" for a value outside the table. Static. */
 LS_API const char *ls_status_name(ls_status status);
 
-/* The sentence of the table above. Static storage. */
+/* The sentence of the table above. Static. */
 LS_API const char *ls_status_text(ls_status status);
 
 /* The version of the library that is running, which may be newer than the headers: "0.1.0". */
 LS_API const char *ls_version(void);
 
-/* The bit-contract version of the library that is running (LS_CONTRACT_VERSION when it was built). */
+/* The bit-contract version of the library that is running. */
 LS_API uint32_t ls_contract_version(void);
 
 #ifdef __cplusplus

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Owns the arena: a list of heap blocks, the newest first, each filled from its start. Blocks double in size
- * up to a cap, and an allocation that does not fit gets a block at least as large as itself. Memory is zero
- * because blocks come zeroed and are never reused. Under AddressSanitizer what is not handed out is poisoned,
- * so that running over the end of an arena object is reported as it would be for heap objects.
+ * Owns the arena: a list of heap blocks, the newest first, each filled from its start. Blocks
+ * double in size up to a cap, and an allocation that does not fit gets a block at least as large as
+ * itself. Memory is zero because blocks come zeroed and are never reused. Under AddressSanitizer
+ * what is not handed out is poisoned, so that running over the end of an arena object is reported
+ * as it would be for heap objects.
  */
 #include "base/arena.h"
 
@@ -105,8 +106,8 @@ void *ls__arena_alloc(ls__arena *arena, size_t count, size_t size)
     size_t needed = (bytes + GAP_BYTES + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
     if (needed == 0)
         needed = ALIGNMENT;
-    if (arena->limit_bytes
-        && (arena->used_bytes > arena->limit_bytes || needed > arena->limit_bytes - arena->used_bytes))
+    if (arena->limit_bytes &&
+        (arena->used_bytes > arena->limit_bytes || needed > arena->limit_bytes - arena->used_bytes))
         fail(arena, bytes, true);
 
     ls__arena_block *block = arena->blocks;
@@ -153,7 +154,8 @@ ls_status ls__oom_status(const ls__oom *oom, ls_error *error)
 {
     if (!oom->over_limit)
         return ls__fail_oom(error, oom->requested_bytes);
-    return ls__fail(error, LS_E_LIMIT, "the memory limit for this input is exceeded by a request of %zu bytes",
+    return ls__fail(error, LS_E_LIMIT,
+                    "the memory limit for this input is exceeded by a request of %zu bytes",
                     oom->requested_bytes);
 }
 

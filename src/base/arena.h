@@ -2,13 +2,18 @@
 /*
  * Arena: bump allocation, freed at once. The compiler (lang, ir, pass) allocates from arenas only.
  *
- * Out of memory does not return NULL: the arena jumps to the entry point's `ls__oom` handler, which frees the
- * arenas and answers LS_E_OUT_OF_MEMORY or, when `limit_bytes` was exceeded, LS_E_LIMIT. So code between an entry
- * point and an allocation must own nothing but arena memory. Entry points look like
+ * Out of memory does not return NULL: the arena jumps to the entry point's `ls__oom` handler, which
+ * frees the arenas and answers LS_E_OUT_OF_MEMORY or, when `limit_bytes` was exceeded, LS_E_LIMIT.
+ * So code between an entry point and an allocation must own nothing but arena memory. Entry points
+ * look like
  *
  *     ls__oom oom;
- *     if (setjmp(oom.jump)) { ls__arena_finish(&arena); return ls__oom_status(&oom, error); }
- *     ls__arena_init(&arena, &oom, limit_bytes);      // (before setjmp if it must be freed after it)
+ *     ls__arena arena;
+ *     ls__arena_init(&arena, &oom, limit_bytes);
+ *     if (setjmp(oom.jump)) {
+ *         ls__arena_finish(&arena);
+ *         return ls__oom_status(&oom, error);
+ *     }
  *
  * Invariant: memory is zeroed; alignment is 16.
  */
@@ -41,7 +46,8 @@ void ls__arena_init(ls__arena *arena, ls__oom *oom, size_t limit_bytes);
 void ls__arena_finish(ls__arena *arena); /* frees all; safe on a zeroed arena, and twice */
 void *ls__arena_alloc(ls__arena *arena, size_t count, size_t size);
 char *ls__arena_strdup(ls__arena *arena, const char *text, size_t length);
-char *ls__arena_printf(ls__arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
+char *ls__arena_printf(ls__arena *arena, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 ls_status ls__oom_status(const ls__oom *oom, ls_error *error);
 
 #define LS__NEW(arena, type) ((type *)ls__arena_alloc((arena), 1, sizeof(type)))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads of the cursor. Everything goes through `take`, the only place that tests and moves the position. */
+/* Reads of the cursor. Everything goes through `take`, the only place that tests and moves the
+ * position. */
 #include "base/cursor.h"
 
 void ls__cursor_init(ls__cursor *cursor, const void *bytes, size_t size)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cursor over untrusted bytes. Every read tests `n > size - position`; the first failure is kept with its offset and
- * every later read yields zero, so a reader checks once at the end of each step.
+ * Cursor over untrusted bytes. Every read tests `n > size - position`; the first failure is kept
+ * with its offset and every later read yields zero, so a reader checks once at the end of each
+ * step.
  */
 #ifndef LS_BASE_CURSOR_H
 #define LS_BASE_CURSOR_H
@@ -26,7 +27,8 @@ uint32_t ls__cursor_u32(ls__cursor *cursor);
 uint64_t ls__cursor_u64(ls__cursor *cursor);
 uint64_t ls__cursor_varint(ls__cursor *cursor); /* LEB128, at most 10 bytes, shortest form only */
 const uint8_t *ls__cursor_bytes(ls__cursor *cursor, size_t count); /* NULL on failure */
-/* A count of items of at least `item_bytes` each that must still fit in what is left; 0 on failure. */
+/* A varint that counts items: at most `limit`, and so many items of at least `item_bytes` each must
+ * fit in what is left. 0 on failure. */
 uint32_t ls__cursor_count(ls__cursor *cursor, uint64_t limit, size_t item_bytes);
 
 #endif

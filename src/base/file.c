@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files: reading a whole one, and writing one so that it is seen complete or not at all. A symbolic link is
- * followed before the temporary file is made, so that the link stays and its target is replaced. The temporary
- * file is created with the mode of the file it replaces, or as the umask says.
+ * Files: reading a whole one, and writing one so that it is seen complete or not at all. A symbolic
+ * link is followed before the temporary file is made, so that the link stays and its target is
+ * replaced. The temporary file is created with the mode of the file it replaces, or as the umask
+ * says.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -42,8 +43,8 @@ static ls_status fail_errno(ls_error *error, const char *verb, const char *path,
 }
 
 /* Reads all of `fd`; the caller owns *bytes also on failure. */
-static ls_status read_all(int fd, const char *path, uint64_t limit_bytes, size_t expected, uint8_t **bytes,
-                          size_t *size, ls_error *error)
+static ls_status read_all(int fd, const char *path, uint64_t limit_bytes, size_t expected,
+                          uint8_t **bytes, size_t *size, ls_error *error)
 {
     size_t capacity = 0;
     *size = 0;
@@ -72,7 +73,8 @@ static ls_status read_all(int fd, const char *path, uint64_t limit_bytes, size_t
     return LS_OK;
 }
 
-ls_status ls__os_read_file(const char *path, uint64_t limit_bytes, void **bytes, size_t *size, ls_error *error)
+ls_status ls__os_read_file(const char *path, uint64_t limit_bytes, void **bytes, size_t *size,
+                           ls_error *error)
 {
     uint8_t *data = NULL;
     size_t data_size = 0;
@@ -89,8 +91,8 @@ ls_status ls__os_read_file(const char *path, uint64_t limit_bytes, void **bytes,
     } else if (S_ISDIR(info.st_mode)) {
         status = fail_errno(error, "read", path, EISDIR);
     } else if (info.st_size > 0 && (uint64_t)info.st_size > limit_bytes) {
-        status = ls__fail(error, LS_E_LIMIT, "'%s' has %llu bytes, more than the limit of %llu", path,
-                          (unsigned long long)info.st_size, (unsigned long long)limit_bytes);
+        status = ls__fail(error, LS_E_LIMIT, "'%s' has %llu bytes, more than the limit of %llu",
+                          path, (unsigned long long)info.st_size, (unsigned long long)limit_bytes);
     } else {
         /* Files of /proc and pipes tell no size: start with a page. */
         size_t expected = info.st_size > 0 ? (size_t)info.st_size : 4096;
@@ -166,7 +168,8 @@ ls_status ls__os_writer_open(const char *path, ls__os_writer **writer, ls_error 
     return LS_OK;
 }
 
-static ls_status write_all(ls__os_writer *writer, const uint8_t *bytes, size_t size, ls_error *error)
+static ls_status write_all(ls__os_writer *writer, const uint8_t *bytes, size_t size,
+                           ls_error *error)
 {
     while (size > 0) {
         ssize_t count = write(writer->fd, bytes, size);
@@ -196,7 +199,8 @@ static ls_status check_not_failed(const ls__os_writer *writer, ls_error *error)
     return ls__fail(error, LS_E_STATE, "cannot write '%s': an earlier write failed", writer->path);
 }
 
-ls_status ls__os_writer_write(ls__os_writer *writer, const void *bytes, size_t size, ls_error *error)
+ls_status ls__os_writer_write(ls__os_writer *writer, const void *bytes, size_t size,
+                              ls_error *error)
 {
     ls_status status = check_not_failed(writer, error);
     if (status == LS_OK && size > sizeof writer->buffer - writer->used)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table hash mixes one 8-byte word at a time with the finalizer of splitmix64 and is the same on every
- * machine. It is not for hostile keys in unbounded tables, nor for names that last: those use the digest.
+ * The table hash mixes one 8-byte word at a time with the finalizer of splitmix64 and is the same
+ * on every machine. It is not for hostile keys in unbounded tables, nor for names that last: those
+ * use the digest.
  */
 #include "base/hash.h"
 

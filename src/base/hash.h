@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A fast 64-bit hash for tables, and the 256-bit digest (SHA-256, by libmd) that names programs and outputs. */
+/* A fast 64-bit hash for tables, and the 256-bit digest (SHA-256, by libmd) that names programs and
+ * outputs. */
 #ifndef LS_BASE_HASH_H
 #define LS_BASE_HASH_H
 

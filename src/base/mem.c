@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Owns heap allocation for the whole library. The countdown of ls__mem_fail_after is the one piece of mutable
- * global state: a test hook, per thread, off unless a test sets it.
+ * Owns heap allocation for the whole library. The countdown of ls__mem_fail_after is the one piece
+ * of mutable global state: a test hook, per thread, off unless a test sets it.
  */
 #include "base/mem.h"
 

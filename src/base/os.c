@@ -75,7 +75,8 @@ static uint64_t cgroup_memory_bytes(void)
 uint64_t ls__os_memory_bytes(void)
 {
     long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
-    uint64_t machine = pages > 0 && page_bytes > 0 ? (uint64_t)pages * (uint64_t)page_bytes : UINT64_MAX;
+    uint64_t machine =
+        pages > 0 && page_bytes > 0 ? (uint64_t)pages * (uint64_t)page_bytes : UINT64_MAX;
     uint64_t group = cgroup_memory_bytes();
     return group < machine ? group : machine;
 }
@@ -115,10 +116,12 @@ bool ls__os_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex, uint64_t dea
     return result != ETIMEDOUT;
 }
 
-_Static_assert(sizeof(fenv_t) <= sizeof(ls__os_fenv), "ls__os_fenv holds the C library's environment");
+_Static_assert(sizeof(fenv_t) <= sizeof(ls__os_fenv),
+               "ls__os_fenv holds the C library's environment");
 _Static_assert(_Alignof(fenv_t) <= _Alignof(ls__os_fenv), "and is aligned for it");
 
-/* FE_DFL_ENV also turns flush-to-zero and denormals-are-zero off, which is tested (tests/base/test_os.c). */
+/* FE_DFL_ENV also turns flush-to-zero and denormals-are-zero off, which is tested
+ * (tests/base/test_os.c). */
 void ls__os_fenv_enter(ls__os_fenv *saved)
 {
     fenv_t environment;

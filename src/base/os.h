@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The border to the operating system: time, files, threads. Only this pair of files and mem.c call the OS. */
+/* The border to the operating system: time, machine size, waits, files. Only os.c, file.c and mem.c
+ * call the OS. */
 #ifndef LS_BASE_OS_H
 #define LS_BASE_OS_H
 
@@ -10,29 +11,34 @@
 
 uint64_t ls__os_now_ns(void); /* monotonic */
 void ls__os_sleep_ns(uint64_t ns);
-uint64_t ls__os_memory_bytes(void); /* physical memory of the machine or of the cgroup, the smaller */
-uint32_t ls__os_cpu_count(void);
+uint64_t ls__os_memory_bytes(void); /* of the machine or of this process's cgroup, the smaller */
+uint32_t ls__os_cpu_count(void); /* that this process may use */
 
-/* Waits on a condition with mutex held until `deadline_ns` of ls__os_now_ns (LS_FOREVER = no limit). Returns false on
- * time-out. The condition must have been made by ls__os_cond_init (monotonic clock). */
+/* Waits on a condition with mutex held until `deadline_ns` of ls__os_now_ns (LS_FOREVER = no
+ * limit). Returns false on time-out. The condition must have been made by ls__os_cond_init
+ * (monotonic clock). */
 int ls__os_cond_init(pthread_cond_t *cond);
 bool ls__os_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex, uint64_t deadline_ns);
 
-/* Whole file into heap memory (ls__mem_free), zero-terminated beyond *size. Refuses directories; over `limit_bytes` is
- * LS_E_LIMIT. */
-ls_status ls__os_read_file(const char *path, uint64_t limit_bytes, void **bytes, size_t *size, ls_error *error);
+/* Whole file into heap memory (ls__mem_free), zero-terminated beyond *size. Refuses directories;
+ * over `limit_bytes` is LS_E_LIMIT, UINT64_MAX = no limit. */
+ls_status ls__os_read_file(const char *path, uint64_t limit_bytes, void **bytes, size_t *size,
+                           ls_error *error);
 
-/* Atomic replace: bytes go to a temporary name in the same directory, are flushed, and renamed to `path` at
- * commit. abort (or a failure) removes the temporary file: no partial file is ever seen under `path`. When `path`
- * names something that is not a regular file (a device such as /dev/full or a pipe), it is written in place. */
+/* Atomic replace: bytes go to a temporary name in the same directory, are flushed, and renamed to
+ * `path` at commit. abort (or a failure) removes the temporary file: no partial file is ever seen
+ * under `path`. When `path` names something that is not a regular file (a device such as /dev/full
+ * or a pipe), it is written in place. After a failed write only abort and commit may follow, and
+ * commit fails. */
 typedef struct ls__os_writer ls__os_writer;
 ls_status ls__os_writer_open(const char *path, ls__os_writer **writer, ls_error *error);
-ls_status ls__os_writer_write(ls__os_writer *writer, const void *bytes, size_t size, ls_error *error);
+ls_status ls__os_writer_write(ls__os_writer *writer, const void *bytes, size_t size,
+                              ls_error *error);
 ls_status ls__os_writer_commit(ls__os_writer **writer, ls_error *error); /* writes NULL */
 void ls__os_writer_abort(ls__os_writer **writer);                        /* accepts NULL */
 
-/* The default floating-point environment for the time of a computation, whatever the caller has set: round to nearest,
- * subnormals kept, exceptions masked. `saved` is opaque. */
+/* The default floating-point environment for the time of a computation, whatever the caller has
+ * set: round to nearest, subnormals kept, exceptions masked. `saved` is opaque. */
 typedef struct ls__os_fenv {
     uint64_t opaque[8];
 } ls__os_fenv;

@@ -15,8 +15,8 @@ uint64_t ls__rng_u64(ls__rng *rng)
 uint32_t ls__rng_below(ls__rng *rng, uint32_t bound)
 {
     assert(bound > 0);
-    /* The top 32 bits of draw * bound are in range; the first 2^32 mod bound values of the low half are drawn
-     * again, which makes all results equally likely. */
+    /* The top 32 bits of draw * bound are in range; the first 2^32 mod bound values of the low half
+     * are drawn again, which makes all results equally likely. */
     uint32_t excess = (0u - bound) % bound;
     for (;;) {
         uint64_t product = (ls__rng_u64(rng) >> 32) * bound;

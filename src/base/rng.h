@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Seeded pseudo-random numbers for schedules, tests and generated programs: splitmix64 (Steele, Lea, Flood 2014). */
+/* Seeded pseudo-random numbers for schedules, tests and generated programs: splitmix64 (Steele,
+ * Lea, Flood 2014). */
 #ifndef LS_BASE_RNG_H
 #define LS_BASE_RNG_H
 

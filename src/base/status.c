@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Status names, the library's versions, and the filling of ls_error. Text that is too long is cut between two
- * UTF-8 characters and ends in "...". */
+/* Status names, the library's versions, and the filling of ls_error. Text that is too long is cut
+ * between two UTF-8 characters and ends in "...". */
 #include "base/status.h"
 
 #include <stdarg.h>
@@ -111,6 +111,8 @@ ls_status ls__fail_as(ls_error *error, ls_status outcome)
 ls_status ls__fail_oom(ls_error *error, size_t requested_bytes)
 {
     if (requested_bytes == SIZE_MAX)
-        return ls__fail(error, LS_E_OUT_OF_MEMORY, "out of memory: a request larger than the address space");
-    return ls__fail(error, LS_E_OUT_OF_MEMORY, "out of memory: %zu bytes were asked for", requested_bytes);
+        return ls__fail(error, LS_E_OUT_OF_MEMORY,
+                        "out of memory: a request larger than the address space");
+    return ls__fail(error, LS_E_OUT_OF_MEMORY, "out of memory: %zu bytes were asked for",
+                    requested_bytes);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Text views and the growable buffer. The buffer keeps one byte beyond `length` for the terminator. */
+/* Text views and the growable buffer, which keeps one byte beyond `length` for the terminator. */
 #include "base/str.h"
 
 #include <stdarg.h>

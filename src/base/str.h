@@ -16,7 +16,8 @@ bool ls__str_equal(ls__str a, ls__str b);
 bool ls__str_is(ls__str a, const char *zero_terminated);
 #define LS__STR_ARG(s) (int)(s).length, (s).text /* for "%.*s" */
 
-/* Heap text. After a failed append `failed` is set, the text so far stays, later appends do nothing. */
+/* Heap text. After a failed append `failed` is set, the text so far stays, later appends do
+ * nothing. */
 typedef struct ls__strbuf {
     char *text; /* zero-terminated, NULL while empty */
     size_t length, capacity;
@@ -24,7 +25,8 @@ typedef struct ls__strbuf {
 } ls__strbuf;
 
 void ls__strbuf_append(ls__strbuf *buffer, const char *text, size_t length);
-void ls__strbuf_printf(ls__strbuf *buffer, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void ls__strbuf_printf(ls__strbuf *buffer, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 void ls__strbuf_finish(ls__strbuf *buffer);
 
 #endif

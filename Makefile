@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Short names for the common jobs. `make` builds with what is installed; `make demo` and `make check`
+# first install the Debian packages that are missing. Everything else is meson's: see meson.build.
+
+BUILD ?= build
+MESON_FLAGS ?=
+
+.PHONY: all demo check install clean
+
+all: $(BUILD)/build.ninja
+	ninja -C $(BUILD)
+
+$(BUILD)/build.ninja:
+	meson setup $(BUILD) $(MESON_FLAGS)
+
+demo:
+	tools/setup.sh build
+	$(MAKE) $(BUILD)/build.ninja
+	meson compile -C $(BUILD) lockstep:executable
+	tools/demo.sh $(BUILD)/src/cli/lockstep
+
+check:
+	tools/setup.sh check
+	tools/check.sh $(BUILD) $(MESON_FLAGS)
+
+install: all
+	meson install -C $(BUILD)
+
+clean:
+	rm -rf $(BUILD)
