@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * IR-to-IR passes. Each pass is one file; pipeline.c lists them all and is the only place that orders them.
+ *
+ * A pass works on one function, allocates from the module's arena (scratch from its own), keeps the module valid
+ * under ls__ir_verify, and returns whether it changed anything. Every pass keeps results bit-identical for kernels
+ * inside the contract; `unchecked` is the one exception (kernels the sanitizer has shown clean).
+ */
+#ifndef LS_PASS_PASS_H
+#define LS_PASS_PASS_H
+
+#include "ir/ir.h"
+
+/* What a device lacks: bits of ls__pass_options.lower. X(name, bit, text) */
+#define LS__LOWER_TABLE(X)                                                                         \
+    X(BOUNDS, 0, "index and range checks become compares and selects; accesses INBOUNDS")          \
+    X(NAN, 1, "float stores, fbits: fcanon made explicit, then compares and selects")              \
+    X(FMA, 2, "fma by integer arithmetic (f32 and f64)")                                           \
+    X(DIV, 3, "fdiv by integer arithmetic")                                                        \
+    X(SQRT, 4, "fsqrt by integer arithmetic")                                                      \
+    X(CONVERT, 5, "f16/bf16 conversions, f2s/f2u saturation, s2f/u2f by integer arithmetic")       \
+    X(MINMAX, 6, "fmin/fmax by compares and bits")                                                 \
+    X(ROUND, 7, "ffloor, fceil, ftrunc, frint by integer arithmetic")                              \
+    X(INTEGER, 8, "total division/remainder by guards; mulhi, saturation, rotate, popcount, clz, ctz by basic ops") \
+    X(DOT4, 9, "dot4 by byte extraction and multiplication")                                       \
+    X(SUBGROUP, 10, "subgroup operations, ballot and wg_uniform through shared memory and barriers") \
+    X(GRID_BARRIER, 11, "kernel split at grid barriers, live values in a scratch buffer")          \
+    X(MEMORY, 12, "1- and 2-byte stores as atomics on words")                                      \
+    X(INT64, 13, "i64 arithmetic on i32 pairs")
+enum {
+#define X(name, bit, text) LS__LOWER_##name = 1u << (bit),
+    LS__LOWER_TABLE(X)
+#undef X
+};
+
+typedef struct ls__pass_options {
+    uint32_t lower;       /* LS__LOWER_* */
+    bool unchecked;       /* mark every access INBOUNDS and every index NOWRAP */
+    bool optimize;        /* promotion, folding, CSE, ... */
+    const char *stop_after; /* pass name: stop there (lockstep compile --after); NULL = run all */
+    const char *skip;       /* pass name to leave out (debugging); NULL = none */
+    bool verify_each;       /* verify after every pass; a failure is LS_E_INTERNAL naming the pass */
+} ls__pass_options;
+
+typedef struct ls__pass {
+    const char *name;
+    const char *text; /* one line for --help and docs/ir.md */
+    bool (*run)(ls__ir_function *function);
+    uint32_t lower; /* nonzero: runs only when this bit is asked for */
+} ls__pass;
+
+/* All passes in pipeline order; some stand more than once. */
+const ls__pass *ls__pass_table(uint32_t *count);
+
+/* Runs the pipeline over every function of the module, in place. GRID_BARRIER is not in the pipeline: it makes new
+ * kernels and is run by its own call first. On failure the module is unusable but destroyable. */
+ls_status ls__pass_run(ls__ir_module *module, const ls__pass_options *options, ls_error *error);
+
+/* lower_grid_barrier: splits `kernel` into segments run one dispatch each. */
+typedef struct ls__pass_segment {
+    uint32_t function; /* ls_function.id of the segment's kernel in the module */
+} ls__pass_segment;
+typedef struct ls__pass_split {
+    ls__pass_segment *segments; /* arena of the module */
+    uint32_t segment_count;
+    uint64_t scratch_bytes_per_lane; /* extra last buffer parameter "__scratch": this times whole-workgroup lanes */
+    uint64_t scratch_bytes_fixed;
+    /* Control program: which segment runs next. Segment s ends by storing the next segment's number (u32,
+     * segment_count = done) at byte 0 of the scratch buffer, written by workgroup 0 lane 0; grid-uniform by the verifier. */
+} ls__pass_split;
+ls_status ls__pass_split_grid(ls__ir_module *module, uint32_t kernel, ls__pass_split *split, ls_error *error);
+
+#endif
