@@ -10,7 +10,7 @@
 set -eu
 
 build='gcc libc6-dev pkg-config meson ninja-build libmd-dev libjansson-dev'
-check='g++ clang libclang-rt-14-dev libcmocka-dev libmpfr-dev python3-numpy'
+check='g++ clang libclang-rt-dev libcmocka-dev libmpfr-dev python3-numpy'
 
 case "${1:-}" in
 build) wanted=$build ;;

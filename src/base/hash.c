@@ -18,7 +18,7 @@ static uint64_t mix(uint64_t x)
 uint64_t ls__hash64(const void *bytes, size_t length, uint64_t seed)
 {
     const uint8_t *at = bytes;
-    uint64_t hash = mix(seed ^ (UINT64_C(0x9e3779b97f4a7c15) + length));
+    uint64_t hash = mix(mix(seed + UINT64_C(0x9e3779b97f4a7c15)) + length);
     while (length > 0) {
         size_t step = length < 8 ? length : 8;
         uint64_t word = 0;
