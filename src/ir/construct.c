@@ -99,9 +99,8 @@ ls_var ls__ir_var_add(ls__ir_function *function, const char *name, ls_type type)
 ls_base ls__ir_local_add(ls__ir_function *function, const char *name, uint32_t size,
                          uint32_t alignment)
 {
-    ls__ir_object object = {.name = copy_text(function->module, name)};
-    object.size = size;
-    object.alignment = alignment;
+    ls__ir_object object = {
+        .name = copy_text(function->module, name), .size = size, .alignment = alignment};
     ls__vec_push(&function->module->arena, &function->locals, object);
     return (ls_base){LS_BASE_LOCAL, function->locals.count - 1};
 }
@@ -109,9 +108,8 @@ ls_base ls__ir_local_add(ls__ir_function *function, const char *name, uint32_t s
 ls_base ls__ir_shared_add(ls__ir_function *function, const char *name, uint32_t size,
                           uint32_t alignment)
 {
-    ls__ir_object object = {.name = copy_text(function->module, name)};
-    object.size = size;
-    object.alignment = alignment;
+    ls__ir_object object = {
+        .name = copy_text(function->module, name), .size = size, .alignment = alignment};
     ls__vec_push(&function->module->arena, &function->shared, object);
     return (ls_base){LS_BASE_SHARED, function->shared.count - 1};
 }
@@ -125,11 +123,14 @@ ls_base ls__ir_table_add(ls__ir_module *module, const char *name, const void *by
             memcmp(old->bytes, bytes, size) == 0)
             return (ls_base){LS_BASE_CONST, i};
     }
-    ls__ir_object object = {.name = copy_text(module, name)};
-    object.size = size;
-    object.alignment = alignment;
-    object.bytes = (const uint8_t *)ls__arena_strdup(&module->arena, bytes, size);
-    ls__vec_push(&module->arena, &module->tables, object);
+    ls__ir_object table = {.name = copy_text(module, name), .size = size, .alignment = alignment};
+    table.bytes = (const uint8_t *)ls__arena_strdup(&module->arena, bytes, size);
+    return ls__ir_table_append(module, table);
+}
+
+ls_base ls__ir_table_append(ls__ir_module *module, ls__ir_object table)
+{
+    ls__vec_push(&module->arena, &module->tables, table);
     return (ls_base){LS_BASE_CONST, module->tables.count - 1};
 }
 

@@ -301,8 +301,9 @@ static uint64_t arithmetic(ls_op op, ls_type type, uint64_t a, uint64_t b, uint6
 /* A number as an integer that sorts like it, -0 below +0. */
 static int64_t order_key(format f, uint64_t bits)
 {
-    int64_t value = sign_extend(bits, (unsigned)(1 + f.exponent_bits + f.mantissa_bits));
-    return value < 0 ? INT64_MIN - value - 1 : value;
+    uint64_t sign = UINT64_C(1) << (f.exponent_bits + f.mantissa_bits);
+    int64_t magnitude = (int64_t)(bits & (sign - 1));
+    return bits & sign ? ~magnitude : magnitude;
 }
 
 static uint64_t float_min_max(format f, uint64_t a, uint64_t b, bool is_max)
@@ -638,7 +639,7 @@ uint64_t ls__ir_eval(const ls__ir_inst *inst, ls_type arg_type, const uint64_t *
     case LS_OP_COUNT:
         break;
     }
-    assert(!"not an operation on values");
+    assert(false && "not an operation on values");
     return 0;
 }
 

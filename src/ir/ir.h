@@ -43,7 +43,7 @@ struct ls__ir_inst {
     uint32_t arg_count;
     ls__ir_region **regions; /* if: 2, loop: 2 (body, step), switch: case_count + 1 (default last), block: 1 */
     uint32_t region_count;
-    int64_t *case_values; /* switch: all cases' values, region by region */
+    int64_t *case_values; /* switch: all cases' values, region by region; those of an i32 switch sign-extended */
     uint32_t *case_sizes; /* switch: how many values each case region has */
     ls_base *bases;       /* call */
     uint32_t base_count;
@@ -146,6 +146,7 @@ ls_base ls__ir_local_add(ls__ir_function *function, const char *name, uint32_t s
 ls_base ls__ir_shared_add(ls__ir_function *function, const char *name, uint32_t size, uint32_t alignment);
 ls_base ls__ir_table_add(ls__ir_module *module, const char *name, const void *bytes, uint32_t size,
                          uint32_t alignment); /* equal tables are shared */
+ls_base ls__ir_table_append(ls__ir_module *module, ls__ir_object table); /* takes name and bytes as they are */
 uint16_t ls__ir_file_add(ls__ir_module *module, const char *path);
 ls__ir_region *ls__ir_region_new(ls__ir_module *module, ls__ir_inst *owner);
 
@@ -198,10 +199,11 @@ void ls__ir_compact(ls__ir_function *function);
 ls__ir_function *ls__ir_function_clone(ls__ir_module *module, const ls__ir_function *function, const char *name);
 ls__ir_module *ls__ir_module_clone(const ls__ir_module *module, ls__oom *oom, size_t limit_bytes);
 
-/* Walk in program order; `inst` regions are visited after `inst`. Return false to stop. */
 /* Structured instructions nest at most LS__IR_MAX_DEPTH deep (verified), so recursion over regions is bounded. What
  * also runs on unverified modules stops at LS__IR_WALK_DEPTH. */
 enum { LS__IR_MAX_DEPTH = 128, LS__IR_WALK_DEPTH = 1024 };
+
+/* Walk in program order; `inst` regions are visited after `inst`. Return false to stop. */
 typedef bool ls__ir_visit(ls__ir_inst *inst, void *context);
 bool ls__ir_walk(ls__ir_region *region, ls__ir_visit *visit, void *context);
 
