@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Short names for the common jobs. `make` builds with what is installed; `make demo` and `make check`
-# first install the Debian packages that are missing. Everything else is meson's: see meson.build.
+# Short names for the common jobs. `make` builds with what is installed; `make demo` and
+# `make check` first install the Debian packages that are missing. The rest is in meson.build.
 
 BUILD ?= build
 MESON_FLAGS ?=

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Builds everything in one build directory, runs all tests there and prints the summary; the last line reads
-# "N passed, N failed, N skipped". Exit status 0 only if all was built and no test failed.
+# Builds everything in one build directory, runs all tests there and prints the summary, whose last
+# line reads "N passed, N failed, N skipped". Exit status 0 only if all was built and none failed.
 #
 #   tools/check.sh DIRECTORY [meson setup options]
 set -eu

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sums up the last test run of one or more meson build directories.
 
-Prints each skipped test with its reason (the test's line that starts with "SKIP:") and each failed one;
-the last line reads "N passed, N failed, N skipped". A test that is defined but not in the log counts as
-failed. The exit status is 0 only if nothing failed and something passed.
+Prints each skipped test with its reason (the test's line that starts with "SKIP:") and each failed
+one; the last line reads "N passed, N failed, N skipped". A test that is defined but not in the log
+counts as failed. The exit status is 0 only if nothing failed and something passed.
 """
 
 import json

@@ -6,8 +6,8 @@
 
 #include "lockstep/base.h"
 
-/* Sets code = cause = code, the message, and `retryable` for BUSY and TIMEOUT; clears where and hint.
- * Too long text is cut and ends in "...". */
+/* Sets code = cause = code, the message, and `retryable` for BUSY and TIMEOUT; clears where and
+ * hint. Too long text is cut and ends in "...". */
 ls_status ls__fail(ls_error *error, ls_status code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Adds to an error already filled; each returns error->code, or `code` when error is NULL. */

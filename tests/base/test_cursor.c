@@ -7,7 +7,8 @@
 #include "base/cursor.h"
 #include "base/mem.h"
 
-#define CURSOR(...) cursor_of((const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__}))
+#define CURSOR(...)                                                                                \
+    cursor_of((const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__}))
 
 static ls__cursor cursor_of(const uint8_t *bytes, size_t size)
 {
@@ -18,7 +19,8 @@ static ls__cursor cursor_of(const uint8_t *bytes, size_t size)
 
 static void reads_little_endian(void **state)
 {
-    ls__cursor cursor = CURSOR(0x81, 0x01, 0x82, 1, 2, 3, 0x84, 1, 2, 3, 4, 5, 6, 7, 0x88, 'x', 'y');
+    ls__cursor cursor =
+        CURSOR(0x81, 0x01, 0x82, 1, 2, 3, 0x84, 1, 2, 3, 4, 5, 6, 7, 0x88, 'x', 'y');
     assert_int_equal(ls__cursor_u8(&cursor), 0x81);
     assert_int_equal(ls__cursor_u16(&cursor), 0x8201);
     assert_int_equal(ls__cursor_u32(&cursor), 0x84030201u);
@@ -64,8 +66,8 @@ static void empty_input(void **state)
 
 static void varint_values(void **state)
 {
-    ls__cursor cursor = CURSOR(0, 0x7f, 0x80, 0x01, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
-                               0xff, 0x01);
+    ls__cursor cursor =
+        CURSOR(0, 0x7f, 0x80, 0x01, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01);
     assert_true(ls__cursor_varint(&cursor) == 0);
     assert_true(ls__cursor_varint(&cursor) == 127);
     assert_true(ls__cursor_varint(&cursor) == 128);
@@ -76,9 +78,9 @@ static void varint_values(void **state)
 static void varint_faults(void **state)
 {
     ls__cursor cases[] = {
-        CURSOR(5, 0x80, 0x00),       /* 0 in two bytes */
-        CURSOR(5, 0xff, 0x80, 0x00), /* 127 in three */
-        CURSOR(5, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02),       /* 65 bits */
+        CURSOR(5, 0x80, 0x00),                                                 /* 0 in two bytes */
+        CURSOR(5, 0xff, 0x80, 0x00),                                           /* 127 in three */
+        CURSOR(5, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02), /* 65 bits */
         CURSOR(5, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x81, 0x00), /* 11 bytes */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -112,7 +114,8 @@ static void counts(void **state)
     assert_non_null(beyond_32_bits.fault);
 }
 
-/* One read of each kind on each prefix, in a heap block of that size so that a sanitizer sees overruns. */
+/* One read of each kind on each prefix, in a heap block of that size so that a sanitizer sees
+ * overruns. */
 static void every_prefix(void **state)
 {
     static const uint8_t whole[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 2, 17, 18};
@@ -134,10 +137,14 @@ static void every_prefix(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_little_endian), cmocka_unit_test(first_fault_stays),
-        cmocka_unit_test(huge_counts_do_not_wrap), cmocka_unit_test(empty_input),
-        cmocka_unit_test(varint_values), cmocka_unit_test(varint_faults),
-        cmocka_unit_test(counts), cmocka_unit_test(every_prefix),
+        cmocka_unit_test(reads_little_endian),
+        cmocka_unit_test(first_fault_stays),
+        cmocka_unit_test(huge_counts_do_not_wrap),
+        cmocka_unit_test(empty_input),
+        cmocka_unit_test(varint_values),
+        cmocka_unit_test(varint_faults),
+        cmocka_unit_test(counts),
+        cmocka_unit_test(every_prefix),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading and writing files: limits, the atomic replacement, devices, failures, no file left behind.
- * Each test runs in a fresh directory below the current one. */
+/* Reading and writing files: limits, the atomic replacement, devices, failures, no file left
+ * behind. Each test runs in a fresh directory below the current one. */
 #include "cmocka_all.h"
 
 #include <dirent.h>

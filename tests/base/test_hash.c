@@ -75,8 +75,10 @@ static void hash_stays_in_bounds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(digests),      cmocka_unit_test(hash_is_stable),
-        cmocka_unit_test(hash_spreads), cmocka_unit_test(hash_depends_on_everything),
+        cmocka_unit_test(digests),
+        cmocka_unit_test(hash_is_stable),
+        cmocka_unit_test(hash_spreads),
+        cmocka_unit_test(hash_depends_on_everything),
         cmocka_unit_test(hash_stays_in_bounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* splitmix64: the published stream, and bounded numbers that reach all values about equally often. */
+/* splitmix64: the published stream, and bounded numbers that reach all values about equally often.
+ */
 #include "cmocka_all.h"
 
 #include "base/rng.h"
@@ -9,8 +10,9 @@
 static void known_stream(void **state)
 {
     static const uint64_t expected[] = {
-        UINT64_C(6457827717110365317), UINT64_C(3203168211198807973), UINT64_C(9817491932198370423),
-        UINT64_C(4593380528125082431), UINT64_C(16408922859458223821),
+        UINT64_C(6457827717110365317),  UINT64_C(3203168211198807973),
+        UINT64_C(9817491932198370423),  UINT64_C(4593380528125082431),
+        UINT64_C(16408922859458223821),
     };
     ls__rng rng = {1234567};
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)

@@ -80,7 +80,8 @@ static void long_text_is_cut(void **state)
     ls__fail(&error, LS_E_IO, "%s", text);
     assert_string_equal(error.message, text);
 
-    /* A two-byte character (e with acute) that the cut would split goes as a whole: try both phases. */
+    /* A two-byte character (e with acute) that the cut would split goes as a whole: try both
+     * phases. */
     for (int phase = 0; phase < 2; phase++) {
         size_t length = 0;
         if (phase)
@@ -126,14 +127,10 @@ static void out_of_memory_says_how_much(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_and_texts),
-        cmocka_unit_test(versions),
-        cmocka_unit_test(fail_fills_all),
-        cmocka_unit_test(no_error_is_accepted),
-        cmocka_unit_test(error_may_quote_itself),
-        cmocka_unit_test(long_text_is_cut),
-        cmocka_unit_test(outcomes_wrap),
-        cmocka_unit_test(out_of_memory_says_how_much),
+        cmocka_unit_test(names_and_texts),        cmocka_unit_test(versions),
+        cmocka_unit_test(fail_fills_all),         cmocka_unit_test(no_error_is_accepted),
+        cmocka_unit_test(error_may_quote_itself), cmocka_unit_test(long_text_is_cut),
+        cmocka_unit_test(outcomes_wrap),          cmocka_unit_test(out_of_memory_says_how_much),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
