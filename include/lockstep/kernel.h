@@ -44,6 +44,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Macros of <math.h>. */
+#undef isfinite
+#undef isinf
+#undef isnan
+#undef signbit
+
 #ifdef __cplusplus
 #define LS_NATIVE_THREAD_LOCAL thread_local
 #define LS_NATIVE_STATIC_ASSERT static_assert
