@@ -42,6 +42,13 @@
 
 #define LS_FOREVER UINT64_MAX
 
+/* What the `_INIT` macros are made of: the size set, everything else zero. */
+#ifdef __cplusplus
+#define LS_INIT(type) { sizeof(type) }
+#else
+#define LS_INIT(type) { .struct_size = sizeof(type) }
+#endif
+
 #if defined(__GNUC__)
 #define LS_API __attribute__((visibility("default")))
 #else

@@ -82,7 +82,7 @@ typedef struct ls_device_params {
     /* fault device only */
     const ls_fault_plan *fault;
 } ls_device_params;
-#define LS_DEVICE_PARAMS_INIT { sizeof(ls_device_params) }
+#define LS_DEVICE_PARAMS_INIT LS_INIT(ls_device_params)
 
 /* Opens a device. LS_E_NOT_FOUND for an unknown name (the message lists those there are), LS_E_UNSUPPORTED with the
  * reason for one that cannot be used, LS_E_STATE when none may be chosen unasked. Blocks: may load a driver. */
@@ -153,7 +153,7 @@ typedef struct ls_buffer_params {
                             exactly (structs match by LS_MEM_NONE only), and the size must be a multiple of its size */
     const char *label;   /* for messages; copied; may be NULL */
 } ls_buffer_params;
-#define LS_BUFFER_PARAMS_INIT { sizeof(ls_buffer_params) }
+#define LS_BUFFER_PARAMS_INIT LS_INIT(ls_buffer_params)
 
 /* Memory is zero at first, also when it was used before. LS_E_OUT_OF_MEMORY says what was asked and what is left. */
 LS_API ls_status ls_buffer_create(ls_device *device, const ls_buffer_params *params, ls_buffer **buffer,

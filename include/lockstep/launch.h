@@ -69,7 +69,7 @@ typedef struct ls_dispatch {
     uint32_t link_count;
     ls_tag tag;
 } ls_dispatch;
-#define LS_DISPATCH_INIT { sizeof(ls_dispatch) }
+#define LS_DISPATCH_INIT LS_INIT(ls_dispatch)
 
 LS_API ls_status ls_batch_create(ls_device *device, ls_batch **batch, ls_error *error);
 LS_API void ls_batch_destroy(ls_batch **batch);
@@ -145,7 +145,7 @@ typedef struct ls_submit_params {
     const ls_slot *slots;
     uint32_t slot_count;
 } ls_submit_params;
-#define LS_SUBMIT_PARAMS_INIT { sizeof(ls_submit_params) }
+#define LS_SUBMIT_PARAMS_INIT LS_INIT(ls_submit_params)
 
 /* Validates everything, then hands the batch to the device. LS_OK and a fence, or LS_E_NOT_SUBMITTED (error.cause says
  * why: LS_E_INVALID_ARGUMENT, LS_E_FOREIGN, LS_E_STATE for a failed stream, LS_E_BUSY for a range another stream writes

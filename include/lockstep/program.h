@@ -56,7 +56,7 @@ typedef struct ls_compile_params {
     bool (*include)(void *context, const char *path, char **text, size_t *length);
     void *include_context;
 } ls_compile_params;
-#define LS_COMPILE_PARAMS_INIT { sizeof(ls_compile_params) }
+#define LS_COMPILE_PARAMS_INIT LS_INIT(ls_compile_params)
 
 /* Compiles Kernel C. On LS_E_COMPILE, *diagnostics (optional) holds every error found, and `error` the first. Warnings
  * come in *diagnostics on success too; it may be NULL when there are none. Blocks: milliseconds; bounded on any input. */
@@ -118,7 +118,7 @@ typedef struct ls_program_params {
     ls_device *fallback; /* runs the program when `device` cannot; decided here, never at dispatch; NULL = refuse */
     const char *lower;   /* force lower_* passes: names separated by commas, or "all"; NULL = what the device needs */
 } ls_program_params;
-#define LS_PROGRAM_PARAMS_INIT { sizeof(ls_program_params) }
+#define LS_PROGRAM_PARAMS_INIT LS_INIT(ls_program_params)
 
 /* Builds all kernels of the module, or none. LS_E_UNSUPPORTED names the first kernel, the limit, what is needed and what
  * there is. Blocks: compiles. */
