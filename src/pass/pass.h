@@ -2,7 +2,7 @@
 /*
  * IR-to-IR passes. Each pass is one file; pipeline.c lists them all and is the only place that orders them.
  *
- * A pass works on one function, allocates from the module's arena (scratch from its own), keeps the module valid
+ * A pass works on one function, allocates IR from the module's arena and the rest from `scratch`, which lasts for the call, keeps the module valid
  * under ls__ir_verify, and returns whether it changed anything. Every pass keeps results bit-identical for kernels
  * inside the contract; `unchecked` is the one exception (kernels the sanitizer has shown clean).
  */
@@ -37,16 +37,23 @@ typedef struct ls__pass_options {
     uint32_t lower;       /* LS__LOWER_* */
     bool unchecked;       /* mark every access INBOUNDS and every index NOWRAP */
     bool optimize;        /* promotion, folding, CSE, ... */
-    const char *stop_after; /* pass name: stop there (lockstep compile --after); NULL = run all */
+    const char *stop_after; /* pass name: stop after its first place in the table; NULL = run all */
     const char *skip;       /* pass name to leave out (debugging); NULL = none */
     bool verify_each;       /* verify after every pass; a failure is LS_E_INTERNAL naming the pass */
 } ls__pass_options;
 
+typedef enum ls__pass_kind {
+    LS__PASS_OPTIMIZE,  /* runs when options.optimize */
+    LS__PASS_UNCHECKED, /* runs when options.unchecked */
+    LS__PASS_LOWER      /* runs when options.lower has its bit */
+} ls__pass_kind;
+
 typedef struct ls__pass {
     const char *name;
     const char *text; /* one line for --help and docs/ir.md */
-    bool (*run)(ls__ir_function *function);
-    uint32_t lower; /* nonzero: runs only when this bit is asked for */
+    bool (*run)(ls__ir_function *function, ls__arena *scratch);
+    ls__pass_kind kind;
+    uint32_t lower; /* LS__LOWER_*: what a lowering pass supplies, else 0 */
 } ls__pass;
 
 /* All passes in pipeline order; some stand more than once. */

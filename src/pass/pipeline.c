@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The pipeline: the one list of all passes in order, and what runs it.
+ *
+ * Optimisation comes first, on the program as it was written; then what the device lacks is
+ * supplied, from the composite to the basic (a conversion needs no division, a division no NaN rule,
+ * all of them integers), and a last round cleans up after that.
+ */
+#include <string.h>
+
+#include "base/os.h"
+#include "base/status.h"
+#include "pass/passes.h"
+
+#define OPTIMIZE(name, text) {#name, text, ls__pass_##name, LS__PASS_OPTIMIZE, 0}
+#define LOWER(name, bit, text) {#name, text, ls__pass_##name, LS__PASS_LOWER, LS__LOWER_##bit}
+
+/* clang-format off */
+static const ls__pass passes[] = {
+    OPTIMIZE(fold, "constants, identities and decided control flow are computed now"),
+    OPTIMIZE(copy_propagate, "reads of variables become the values known to be in them"),
+    OPTIMIZE(fold, "again, on what that uncovered"),
+    OPTIMIZE(promote_locals, "local objects accessed at constant offsets become variables"),
+    OPTIMIZE(copy_propagate, "again, on the new variables"),
+    OPTIMIZE(fold, "again"),
+    OPTIMIZE(cse, "equal computations are done once"),
+    OPTIMIZE(dce, "what nothing depends on is removed"),
+    OPTIMIZE(licm, "what does not change in a loop moves in front of it"),
+    OPTIMIZE(strength, "multiplications and divisions by constants become cheaper operations"),
+    OPTIMIZE(fold, "again"),
+    OPTIMIZE(cse, "again"),
+    OPTIMIZE(bounds, "accesses and indices that provably stay in range lose their checks"),
+    OPTIMIZE(dce, "again"),
+    {"unchecked", "all checks are dropped: the caller vouches for the kernel", ls__pass_unchecked,
+     LS__PASS_UNCHECKED, 0},
+    LOWER(lower_subgroup, SUBGROUP, "subgroup operations through shared memory and barriers"),
+    LOWER(lower_fma, FMA, "fma by integer arithmetic"),
+    LOWER(lower_div, DIV, "float division by integer arithmetic"),
+    LOWER(lower_sqrt, SQRT, "square root by integer arithmetic"),
+    LOWER(lower_convert, CONVERT, "conversions between formats by integer arithmetic"),
+    LOWER(lower_minmax, MINMAX, "fmin and fmax by integer comparison"),
+    LOWER(lower_round, ROUND, "rounding to integral by integer arithmetic"),
+    LOWER(lower_nan, NAN, "the one NaN of stores and bit casts made explicit"),
+    LOWER(lower_dot4, DOT4, "dot4 by bytes"),
+    LOWER(lower_bounds, BOUNDS, "range checks made explicit"),
+    LOWER(lower_memory, MEMORY, "1- and 2-byte stores as atomics on words"),
+    LOWER(lower_integer, INTEGER, "total and composite integer operations by basic ones"),
+    LOWER(lower_int64, INT64, "64-bit arithmetic on pairs of words"),
+    OPTIMIZE(fold, "again, after lowering"),
+    OPTIMIZE(cse, "again"),
+    OPTIMIZE(dce, "again"),
+};
+/* clang-format on */
+
+enum { PASS_COUNT = sizeof passes / sizeof *passes };
+
+const ls__pass *ls__pass_table(uint32_t *count)
+{
+    *count = PASS_COUNT;
+    return passes;
+}
+
+static bool is_wanted(const ls__pass *pass, const ls__pass_options *options)
+{
+    if (options->skip && strcmp(options->skip, pass->name) == 0)
+        return false;
+    switch (pass->kind) {
+    case LS__PASS_OPTIMIZE:
+        return options->optimize;
+    case LS__PASS_UNCHECKED:
+        return options->unchecked;
+    case LS__PASS_LOWER:
+        return (options->lower & pass->lower) != 0;
+    }
+    return false;
+}
+
+static bool is_known(const char *name)
+{
+    for (uint32_t i = 0; i < PASS_COUNT; i++) {
+        if (strcmp(passes[i].name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Runs one pass over all functions; the scratch arena lasts for one function. */
+static void run_pass(ls__ir_module *module, const ls__pass *pass, ls__arena *scratch, ls__oom *oom)
+{
+    for (uint32_t i = 1; i < module->functions.count; i++) {
+        ls__arena_finish(scratch);
+        ls__arena_init(scratch, oom, 0);
+        pass->run(module->functions.items[i], scratch);
+    }
+}
+
+static ls_status verify_after(const ls__ir_module *module, const char *name, ls_error *error)
+{
+    ls_error inner = {0};
+    if (ls__ir_verify(module, &inner) == LS_OK)
+        return LS_OK;
+    return ls__fail(error, LS_E_INTERNAL, "pass %s left an invalid module: %s", name,
+                    inner.message);
+}
+
+/* Everything between the set-up of memory and floating point, and its end. */
+static ls_status run_all(ls__ir_module *module, const ls__pass_options *options, ls__arena *scratch,
+                         ls__oom *oom, ls_error *error)
+{
+    for (uint32_t i = 0; i < PASS_COUNT; i++) {
+        const ls__pass *pass = &passes[i];
+        bool is_last = options->stop_after && strcmp(options->stop_after, pass->name) == 0;
+        if (is_wanted(pass, options)) {
+            run_pass(module, pass, scratch, oom);
+            if (options->verify_each) {
+                ls_status status = verify_after(module, pass->name, error);
+                if (status != LS_OK)
+                    return status;
+            }
+        }
+        if (is_last)
+            break;
+    }
+    for (uint32_t i = 1; i < module->functions.count; i++)
+        ls__ir_compact(module->functions.items[i]);
+    return LS_OK;
+}
+
+ls_status ls__pass_run(ls__ir_module *module, const ls__pass_options *options, ls_error *error)
+{
+    const char *const named[2] = {options->stop_after, options->skip};
+    for (int i = 0; i < 2; i++) {
+        if (named[i] && !is_known(named[i]))
+            return ls__fail(error, LS_E_INVALID_ARGUMENT, "there is no pass named \"%s\"", named[i]);
+    }
+    ls__os_fenv fenv; /* folding computes floats */
+    ls__os_fenv_enter(&fenv);
+    ls__oom oom, *caller_oom = module->arena.oom;
+    ls__arena scratch = {0};
+    ls_status status;
+    if (setjmp(oom.jump) == 0) {
+        module->arena.oom = &oom;
+        status = run_all(module, options, &scratch, &oom, error);
+    } else {
+        status = ls__oom_status(&oom, error);
+    }
+    module->arena.oom = caller_oom;
+    ls__arena_finish(&scratch);
+    ls__os_fenv_leave(&fenv);
+    return status;
+}
