@@ -201,7 +201,7 @@ ls__ir_module *ls__ir_module_clone(const ls__ir_module *module, ls__oom *oom, si
 
 /* Structured instructions nest at most LS__IR_MAX_DEPTH deep (verified), so recursion over regions is bounded. What
  * also runs on unverified modules stops at LS__IR_WALK_DEPTH. */
-enum { LS__IR_MAX_DEPTH = 128, LS__IR_WALK_DEPTH = 1024 };
+enum { LS__IR_MAX_DEPTH = 128, LS__IR_WALK_DEPTH = 1024, LS__IR_MAX_CALL_DEPTH = 64 };
 
 /* Walk in program order; `inst` regions are visited after `inst`. Return false to stop. */
 typedef bool ls__ir_visit(ls__ir_inst *inst, void *context);
@@ -226,10 +226,16 @@ typedef enum ls__ir_scope {
     LS__IR_SUBGROUP,  /* the same within each subgroup */
     LS__IR_LANE       /* may differ between any two lanes */
 } ls__ir_scope;
+typedef struct ls__ir_control { /* entry of a hash table by instruction; see ls__ir_control_scope */
+    const ls__ir_inst *inst;
+    uint8_t scope;
+} ls__ir_control;
 typedef struct ls__ir_uniformity {
-    uint8_t *values; /* ls__ir_scope by value id */
-    uint8_t *vars;   /* by variable id: the widest scope of any value set under any control flow */
+    uint8_t *values; /* ls__ir_scope by value id: among the lanes that execute the instruction together */
+    uint8_t *vars;   /* by variable id: of what a get gives */
     uint32_t value_count;
+    ls__ir_control *controls;
+    uint32_t control_capacity; /* a power of two */
 } ls__ir_uniformity;
 /* Fixed point over the function; arrays come from `arena`. */
 ls__ir_uniformity ls__ir_uniformity_of(const ls__ir_function *function, ls__arena *arena);
