@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The command `lockstep`: what its files share. It uses the library through the public headers and,
+ * below them, src/base only. Messages for people go to standard error, one line each, as
+ * "lockstep: what: where: what to do"; the exit status is one of those below.
+ */
+#ifndef LS_CLI_CLI_H
+#define LS_CLI_CLI_H
+
+#include "lockstep/base.h"
+#include "lockstep/program.h"
+
+enum {
+    LS__EXIT_OK = 0,
+    LS__EXIT_FAILED = 1, /* an error, a trap, or findings of the sanitizer */
+    LS__EXIT_USAGE = 2,  /* the command line is wrong */
+    LS__EXIT_SIGNAL = 128 /* plus the signal's number: 130 after Ctrl-C */
+};
+
+/* Subcommands: argv[0] is the name to show, "lockstep run". Return the exit status. */
+int ls__cli_run(int argc, char **argv);
+int ls__cli_compile(int argc, char **argv);
+int ls__cli_devices(int argc, char **argv);
+
+/* Prints the error on one line. */
+void ls__cli_print_error(const ls_error *error);
+
+/* One -DNAME=VALUE; VALUE may be an integer, true or false, and is 1 when left out. `text` is cut
+ * at '=' and stays owned by the caller. */
+ls_status ls__cli_parse_define(char *text, ls_define *define, ls_error *error);
+
+/* An integer in decimal or 0x form, with nothing behind it. `maximum` as magnitude of the largest
+ * value; negative numbers go down to -`minimum`. */
+ls_status ls__cli_parse_integer(const char *text, uint64_t minimum, uint64_t maximum,
+                                int64_t *value, ls_error *error);
+
+/* Loads a module from a file: *.ir (IR text), *.irb (IR binary), anything else is Kernel C.
+ * Compile errors and warnings are printed to standard error. */
+ls_status ls__cli_load_module(const char *path, const ls_define *defines, uint32_t define_count,
+                              ls_module **module, ls_error *error);
+
+#endif

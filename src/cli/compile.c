@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `lockstep compile`: Kernel C or IR in, IR out, before or after passes. */
+#include <argp.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/os.h"
+#include "base/status.h"
+#include "cli/cli.h"
+
+struct options {
+    const char *file, *after, *lower, *output;
+    bool binary;
+    ls_define *defines; /* [argc] */
+    uint32_t define_count;
+};
+
+enum { KEY_EMIT = 256, KEY_AFTER, KEY_LOWER };
+
+static error_t parse_option(int key, char *text, struct argp_state *state)
+{
+    struct options *options = state->input;
+    ls_error error;
+    switch (key) {
+    case KEY_EMIT:
+        options->binary = strcmp(text, "irb") == 0;
+        if (!options->binary && strcmp(text, "ir") != 0)
+            argp_error(state, "--emit takes ir or irb, not '%s'", text);
+        return 0;
+    case KEY_AFTER:
+        options->after = text;
+        return 0;
+    case KEY_LOWER:
+        options->lower = text;
+        return 0;
+    case 'o':
+        options->output = text;
+        return 0;
+    case 'D':
+        if (ls__cli_parse_define(text, &options->defines[options->define_count], &error) != LS_OK)
+            argp_error(state, "%s", error.message);
+        options->define_count++;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (options->file)
+            argp_error(state, "one file at a time: '%s' is too much", text);
+        options->file = text;
+        return 0;
+    case ARGP_KEY_NO_ARGS:
+        argp_error(state, "which file?");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_option option_table[] = {
+    {"emit", KEY_EMIT, "ir|irb", 0, "Text form (default) or binary form of the IR", 0},
+    {"after", KEY_AFTER, "PASS", 0,
+     "Run the passes up to and including PASS, or `all'; without it the IR is as the front end "
+     "made it",
+     0},
+    {"lower", KEY_LOWER, "LIST", 0,
+     "Also run these passes that supply what a device lacks: bounds, nan, fma, div, sqrt, ..., "
+     "separated by commas, or `all'",
+     0},
+    {"output", 'o', "FILE", 0, "Write to FILE instead of standard output", 0},
+    {"define", 'D', "NAME=VALUE", 0, "Set the SPEC constant NAME", 0},
+    {0},
+};
+
+static const struct argp arguments = {
+    .options = option_table,
+    .parser = parse_option,
+    .args_doc = "FILE",
+    .doc = "Compiles FILE (Kernel C; IR where it ends in .ir or .irb) and shows the IR."
+           "\v"
+           "Examples:\n"
+           "  lockstep compile saxpy.kc\n"
+           "  lockstep compile saxpy.kc --after all\n"
+           "  lockstep compile saxpy.kc --lower bounds,nan -o saxpy.ir\n"
+           "  lockstep compile saxpy.kc --emit irb -o saxpy.irb\n",
+};
+
+static ls_status write_output(const char *path, const void *bytes, size_t size, ls_error *error)
+{
+    ls__os_writer *writer;
+    if (!path) {
+        fwrite(bytes, 1, size, stdout); /* failures show when main flushes */
+        return LS_OK;
+    }
+    ls_status status = ls__os_writer_open(path, &writer, error);
+    if (status != LS_OK)
+        return status;
+    status = ls__os_writer_write(writer, bytes, size, error);
+    if (status != LS_OK) {
+        ls__os_writer_abort(&writer);
+        return status;
+    }
+    return ls__os_writer_commit(&writer, error);
+}
+
+static ls_status emit(const ls_module *module, const struct options *options, ls_error *error)
+{
+    char *text = NULL;
+    void *bytes = NULL;
+    size_t size;
+    ls_status status;
+    if (options->binary) {
+        status = ls_module_encode(module, &bytes, &size, error);
+        if (status == LS_OK)
+            status = write_output(options->output, bytes, size, error);
+        ls_bytes_destroy(&bytes);
+    } else {
+        status = ls_module_print(module, &text, &size, error);
+        if (status == LS_OK)
+            status = write_output(options->output, text, size, error);
+        ls_text_destroy(&text);
+    }
+    return status;
+}
+
+static ls_status compile(const struct options *options, ls_error *error)
+{
+    ls_module *module, *transformed = NULL;
+    ls_status status = ls__cli_load_module(options->file, options->defines, options->define_count,
+                                           &module, error);
+    if (status != LS_OK)
+        return status;
+    if (options->after || options->lower) {
+        bool all = !options->after || strcmp(options->after, "all") == 0;
+        status = ls_module_transform(module, all ? NULL : options->after, options->lower,
+                                     &transformed, error);
+    }
+    if (status == LS_OK)
+        status = emit(transformed ? transformed : module, options, error);
+    ls_module_destroy(&transformed);
+    ls_module_destroy(&module);
+    return status;
+}
+
+int ls__cli_compile(int argc, char **argv)
+{
+    struct options options = {0};
+    ls_error error;
+    int result = LS__EXIT_USAGE;
+    options.defines = ls__mem_alloc((size_t)argc, sizeof *options.defines);
+    if (!options.defines) {
+        ls__fail_oom(&error, (size_t)argc * sizeof *options.defines);
+        ls__cli_print_error(&error);
+        return LS__EXIT_FAILED;
+    }
+    if (argp_parse(&arguments, argc, argv, 0, NULL, &options) == 0) {
+        result = LS__EXIT_OK;
+        if (options.binary && !options.output && isatty(STDOUT_FILENO)) {
+            fputs("lockstep: the binary form does not suit a terminal; give -o FILE\n", stderr);
+            result = LS__EXIT_USAGE;
+        } else if (compile(&options, &error) != LS_OK) {
+            ls__cli_print_error(&error);
+            result = LS__EXIT_FAILED;
+        }
+    }
+    ls__mem_free(options.defines);
+    return result;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Entry of the command: global options, then one subcommand. */
+#include <argp.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "lockstep/ir.h"
+
+static const struct command {
+    const char *name, *title;
+    int (*run)(int argc, char **argv);
+} commands[] = {
+    {"run", "lockstep run", ls__cli_run},
+    {"compile", "lockstep compile", ls__cli_compile},
+    {"devices", "lockstep devices", ls__cli_devices},
+};
+
+struct choice {
+    const struct command *command;
+    int first; /* index in argv of its name */
+};
+
+static void print_version(FILE *stream, struct argp_state *state)
+{
+    (void)state;
+    fprintf(stream, "lockstep %s\nbit contract %u\nIR %u\n", ls_version(), ls_contract_version(),
+            LS_IR_VERSION);
+}
+
+static error_t parse_option(int key, char *text, struct argp_state *state)
+{
+    struct choice *choice = state->input;
+    switch (key) {
+    case ARGP_KEY_ARG:
+        for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+            if (strcmp(text, commands[i].name) == 0)
+                choice->command = &commands[i];
+        if (!choice->command)
+            argp_error(state, "there is no command '%s', only run, compile and devices", text);
+        choice->first = state->next - 1;
+        state->next = state->argc; /* the rest is the command's */
+        return 0;
+    case ARGP_KEY_NO_ARGS:
+        argp_error(state, "a command is needed: run, compile or devices");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp arguments = {
+    .parser = parse_option,
+    .args_doc = "COMMAND [ARGUMENT...]",
+    .doc = "Runs data-parallel programs, with the same bits on every backend.\n\n"
+           "Commands (each has --help):\n"
+           "  run        compile a kernel and run it on data\n"
+           "  compile    show or save what a kernel compiles to\n"
+           "  devices    list the devices and what they can do\n"
+           "\nOptions:"
+           "\v"
+           "Examples:\n"
+           "  lockstep devices\n"
+           "  lockstep run saxpy.kc --global 8 n=8 a=2 x=iota:f32:8 y=fill:f32:8:1\n"
+           "\nExit status: 0 good, 1 failed, 2 wrong command line, 130 stopped by Ctrl-C.\n",
+};
+
+/* What was printed must have arrived, also on a full disk. */
+static int finish_output(int result)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return result;
+    fprintf(stderr, "lockstep: cannot write to standard output: %s\n", strerror(errno));
+    return result ? result : LS__EXIT_FAILED;
+}
+
+int main(int argc, char **argv)
+{
+    struct choice choice = {0};
+    argp_program_version_hook = print_version;
+    argp_err_exit_status = LS__EXIT_USAGE;
+    if (argp_parse(&arguments, argc, argv, ARGP_IN_ORDER, NULL, &choice) != 0 || !choice.command)
+        return LS__EXIT_USAGE;
+    argp_program_version_hook = NULL; /* subcommands have no version of their own */
+    /* argp shows argv[0] in messages. */
+    char title[32];
+    snprintf(title, sizeof title, "%s", choice.command->title);
+    argv[choice.first] = title;
+    return finish_output(choice.command->run(argc - choice.first, argv + choice.first));
+}

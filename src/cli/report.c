@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How errors look, and the parsers of small texts that several subcommands share. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "cli/cli.h"
+
+void ls__cli_print_error(const ls_error *error)
+{
+    fprintf(stderr, "lockstep: %s", error->message);
+    if (error->where[0] && !strstr(error->message, error->where))
+        fprintf(stderr, ": %s", error->where);
+    if (error->hint[0])
+        fprintf(stderr, "; %s", error->hint);
+    fputc('\n', stderr);
+}
+
+ls_status ls__cli_parse_integer(const char *text, uint64_t minimum, uint64_t maximum,
+                                int64_t *value, ls_error *error)
+{
+    bool negative = text[0] == '-';
+    const char *digits = text + (negative || text[0] == '+');
+    bool is_hex = digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X');
+    const char *first = digits + (is_hex ? 2 : 0);
+    char *end;
+    *value = 0;
+    errno = 0;
+    unsigned long long magnitude = strtoull(first, &end, is_hex ? 16 : 10);
+    /* strtoull takes blanks, signs and another "0x" in front, which are not ours. */
+    bool starts_well = strchr("0123456789", *first) || (is_hex && strchr("abcdefABCDEF", *first));
+    if (!*first || !starts_well || *end || (is_hex && (first[1] == 'x' || first[1] == 'X')))
+        return ls__fail(error, LS_E_INVALID_ARGUMENT, "'%s' is not an integer", text);
+    if (errno == ERANGE || magnitude > (negative ? minimum : maximum))
+        return ls__fail(error, LS_E_INVALID_ARGUMENT, "%s is out of range: %s%llu to %llu", text,
+                        minimum ? "-" : "", (unsigned long long)minimum,
+                        (unsigned long long)maximum);
+    *value = (int64_t)(negative ? 0 - magnitude : magnitude);
+    return LS_OK;
+}
+
+ls_status ls__cli_parse_define(char *text, ls_define *define, ls_error *error)
+{
+    char *equals = strchr(text, '=');
+    define->name = text;
+    define->value = 1;
+    if (equals == text || !*text)
+        return ls__fail(error, LS_E_INVALID_ARGUMENT, "-D needs NAME=VALUE, not '%s'", text);
+    if (!equals)
+        return LS_OK;
+    *equals = 0;
+    const char *value = equals + 1;
+    if (strcmp(value, "true") == 0 || strcmp(value, "false") == 0) {
+        define->value = value[0] == 't';
+        return LS_OK;
+    }
+    ls_status status = ls__cli_parse_integer(value, (uint64_t)INT32_MAX + 1, UINT32_MAX,
+                                             &define->value, error);
+    if (status != LS_OK)
+        ls__fail_where(error, status, "-D%s=%s", text, value);
+    return status;
+}

@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Running a kernel for `lockstep run`: module, binding, device, buffers, one submission, outputs.
+ *
+ * Outputs are opened before the kernel starts, so that a bad name is found before a long run, and
+ * renamed into place only after all of them have been written. From the moment they are open
+ * signals are caught, so their temporary files never stay behind.
+ */
+#include "cli/session.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/os.h"
+#include "base/status.h"
+#include "cli/bind.h"
+#include "cli/cli.h"
+#include "cli/wait.h"
+#include "lockstep/launch.h"
+
+#define MAX_REPORTS 100 /* lines printed; all are counted */
+
+typedef struct output {
+    const char *path; /* in the argument */
+    uint32_t buffer;
+    ls__os_writer *writer;
+} output;
+
+typedef struct session {
+    const ls__cli_job *job;
+    ls_module *module;
+    ls__cli_binding binding;
+    ls_device *device;
+    ls_program *program;
+    ls_buffer **buffers; /* [binding.kernel.buffer_count], by buffer index */
+    ls_range *ranges;    /* the same, whole */
+    output *outputs;     /* [job->save_count] */
+    ls_stream *stream;
+    ls_batch *batch;
+    ls_fence *fence;
+    ls_receipt receipt;
+    bool tracing;
+    atomic_uint reports; /* counted on the device's thread */
+} session;
+
+/* --- sanitizer ---------------------------------------------------------------------------------- */
+
+static void print_report(const ls_sanitizer_report *r)
+{
+    ls__strbuf text = {0};
+    ls__strbuf_printf(&text, "%s:%u:%u: %s", r->file && r->file[0] ? r->file : "<kernel>", r->line,
+                      r->column, r->kind);
+    if (r->detail && r->detail[0])
+        ls__strbuf_printf(&text, " (%s)", r->detail);
+    ls__strbuf_printf(&text, ": kernel %s, workgroup %u,%u,%u, lane %u", r->kernel, r->workgroup[0],
+                      r->workgroup[1], r->workgroup[2], r->lane);
+    if (r->object && r->object[0])
+        ls__strbuf_printf(&text, ", %s[%lld] (byte %lld)", r->object, (long long)r->index,
+                          (long long)r->byte_offset);
+    if (r->other_line)
+        ls__strbuf_printf(&text, "; the other access: line %u, workgroup %u,%u,%u, lane %u",
+                          r->other_line, r->other_workgroup[0], r->other_workgroup[1],
+                          r->other_workgroup[2], r->other_lane);
+    ls__cli_clear_progress();
+    fprintf(stderr, "%s\n", text.text ? text.text : r->kind);
+    ls__strbuf_finish(&text);
+}
+
+static void on_report(void *context, const ls_sanitizer_report *report)
+{
+    session *s = context;
+    if (atomic_fetch_add(&s->reports, 1) < MAX_REPORTS)
+        print_report(report);
+}
+
+/* --- setting up --------------------------------------------------------------------------------- */
+
+/* "NAME=FILE": the name must be a buffer, the file's format must suit it. */
+static ls_status parse_save(session *s, uint32_t index, ls_error *error)
+{
+    char *text = s->job->saves[index];
+    char *equals = strchr(text, '=');
+    output *out = &s->outputs[index];
+    if (!equals || equals == text || !equals[1])
+        return ls__fail(error, LS_E_INVALID_ARGUMENT, "--save takes NAME=FILE, not '%s'", text);
+    *equals = 0;
+    ls_status status = ls__cli_bind_find(&s->binding, text, &out->buffer, error);
+    *equals = '=';
+    out->path = equals + 1;
+    for (uint32_t i = 0; i < index; i++)
+        if (strcmp(s->outputs[i].path, out->path) == 0)
+            return ls__fail(error, LS_E_INVALID_ARGUMENT, "two buffers cannot be saved to '%s'",
+                            out->path);
+    if (status == LS_OK)
+        status = ls__cli_array_can_save(&s->binding.arrays[out->buffer], out->path, error);
+    return status;
+}
+
+static ls_status parse_saves(session *s, ls_error *error)
+{
+    ls_status status = LS_OK;
+    s->outputs = ls__mem_alloc(s->job->save_count, sizeof *s->outputs);
+    if (!s->outputs)
+        return ls__fail_oom(error, s->job->save_count * sizeof *s->outputs);
+    for (uint32_t i = 0; status == LS_OK && i < s->job->save_count; i++)
+        status = parse_save(s, i, error);
+    return status;
+}
+
+static ls_status open_device(session *s, ls_error *error)
+{
+    const ls__cli_job *job = s->job;
+    ls_device_params params = LS_DEVICE_PARAMS_INIT;
+    params.name = job->device;
+    params.budget_bytes = job->budget_bytes;
+    params.schedule = job->schedule;
+    params.schedule_seed = job->seed;
+    params.sanitize = job->sanitize;
+    params.on_report = job->sanitize ? on_report : NULL;
+    params.report_context = s;
+    bool needs_reference = job->sanitize || job->schedule != LS_SCHEDULE_ASCENDING;
+    if (needs_reference && job->device && strcmp(job->device, "reference") != 0)
+        return ls__fail(error, LS_E_UNSUPPORTED,
+                        "--sanitize and --schedule need --device reference, not %s", job->device);
+    if (needs_reference)
+        params.name = "reference";
+    ls_status status = ls_device_open(&params, &s->device, error);
+    if (status == LS_E_STATE && !params.name) { /* none may be chosen unasked: somebody asks now */
+        params.name = "reference";
+        status = ls_device_open(&params, &s->device, error);
+    }
+    return status;
+}
+
+static ls_status create_buffer(session *s, const ls_param_info *param, ls_error *error)
+{
+    const ls__cli_array *array = &s->binding.arrays[param->buffer];
+    ls_buffer_params params = LS_BUFFER_PARAMS_INIT;
+    void *memory;
+    params.size_bytes = ls__cli_array_bytes(array);
+    params.element = param->mem;
+    params.label = param->name;
+    ls_status status = ls_buffer_create(s->device, &params, &s->buffers[param->buffer], error);
+    if (status == LS_OK)
+        status = ls_buffer_map(s->buffers[param->buffer], 0, LS_WHOLE, LS_MAP_WRITE, &memory, error);
+    if (status != LS_OK) {
+        if (!error->where[0])
+            ls__fail_where(error, status, "buffer '%s'", param->name);
+        return status;
+    }
+    ls__cli_array_fill(array, memory);
+    s->ranges[param->buffer] = (ls_range){s->buffers[param->buffer], 0, LS_WHOLE};
+    return ls_buffer_unmap(s->buffers[param->buffer], error);
+}
+
+static ls_status create_buffers(session *s, ls_error *error)
+{
+    const ls_kernel_info *kernel = &s->binding.kernel;
+    ls_status status = LS_OK;
+    s->buffers = ls__mem_alloc(kernel->buffer_count, sizeof(ls_buffer *));
+    s->ranges = ls__mem_alloc(kernel->buffer_count, sizeof *s->ranges);
+    if (!s->buffers || !s->ranges)
+        return ls__fail_oom(error, kernel->buffer_count * sizeof *s->ranges);
+    for (uint32_t i = 0; status == LS_OK && i < kernel->param_count; i++)
+        if (s->binding.params[i].is_pointer)
+            status = create_buffer(s, &s->binding.params[i], error);
+    return status;
+}
+
+static ls_status build_program(session *s, const ls_kernel **kernel, ls_error *error)
+{
+    ls_program_params params = LS_PROGRAM_PARAMS_INIT;
+    params.unchecked = s->job->unchecked;
+    params.lower = s->job->lower;
+    ls_status status = ls_device_supports(s->device, s->module, s->binding.kernel.name, error);
+    if (status == LS_OK)
+        status = ls_program_create(s->device, s->module, &params, &s->program, error);
+    if (status == LS_OK)
+        status = ls_program_kernel(s->program, s->binding.kernel.name, kernel, error);
+    return status;
+}
+
+static ls_status record(session *s, const ls_kernel *kernel, ls_error *error)
+{
+    ls_dispatch dispatch = LS_DISPATCH_INIT;
+    dispatch.kernel = kernel;
+    memcpy(dispatch.global_size, s->job->global, sizeof dispatch.global_size);
+    dispatch.buffers = s->ranges;
+    dispatch.buffer_count = s->binding.kernel.buffer_count;
+    dispatch.scalars = s->binding.scalars;
+    dispatch.scalar_bytes = s->binding.kernel.scalar_bytes;
+    dispatch.tag = (ls_tag){LS_PHASE_COMPUTE, 0, s->binding.kernel.name};
+    ls_status status = ls_batch_create(s->device, &s->batch, error);
+    if (status == LS_OK)
+        status = ls_batch_repeat_begin(s->batch, s->job->repeat, 0, error);
+    if (status == LS_OK)
+        status = ls_batch_dispatch(s->batch, &dispatch, error);
+    if (status == LS_OK)
+        status = ls_batch_repeat_end(s->batch, error);
+    return status;
+}
+
+static ls_status set_up(session *s, ls_error *error)
+{
+    const ls__cli_job *job = s->job;
+    const ls_kernel *kernel = NULL;
+    ls_status status =
+        ls__cli_load_module(job->file, job->defines, job->define_count, &s->module, error);
+    if (status == LS_OK)
+        status = ls__cli_bind(s->module, job->kernel, job->arguments, job->argument_count,
+                              &s->binding, error);
+    if (status == LS_OK)
+        status = parse_saves(s, error);
+    if (status == LS_OK)
+        status = open_device(s, error);
+    if (status == LS_OK && job->trace) {
+        status = ls_trace_begin(s->device, error);
+        s->tracing = status == LS_OK;
+    }
+    if (status == LS_OK)
+        status = build_program(s, &kernel, error);
+    if (status == LS_OK)
+        status = create_buffers(s, error);
+    if (status == LS_OK)
+        status = record(s, kernel, error);
+    if (status == LS_OK)
+        status = ls_stream_create(s->device, &s->stream, error);
+    return status;
+}
+
+/* --- running and saving ------------------------------------------------------------------------- */
+
+/* Workgroups along one dimension; 0 lanes in y or z mean 1. */
+static uint64_t workgroups(const session *s, unsigned dimension)
+{
+    uint32_t asked = s->job->global[dimension];
+    uint32_t group = s->binding.kernel.workgroup[dimension];
+    if (asked == 0)
+        return dimension ? 1 : 0;
+    return (asked - 1) / group + 1;
+}
+
+/* Lanes that run: whole workgroups, every round. */
+static double total_lanes(const session *s)
+{
+    double lanes = s->job->repeat;
+    for (unsigned d = 0; d < 3; d++)
+        lanes *= (double)workgroups(s, d) * s->binding.kernel.workgroup[d];
+    return lanes;
+}
+
+static ls_status fail_trap(const session *s, ls_error *error)
+{
+    const ls_receipt *r = &s->receipt;
+    uint64_t x = workgroups(s, 0), y = workgroups(s, 1);
+    x = x ? x : 1;
+    return ls__fail(error, LS_E_TRAP,
+                    "kernel %s trapped with code %u in workgroup %llu,%llu,%llu, lane %u",
+                    s->binding.kernel.name, r->trap_code, (unsigned long long)(r->trap_workgroup % x),
+                    (unsigned long long)(r->trap_workgroup / x % y),
+                    (unsigned long long)(r->trap_workgroup / x / y), r->trap_lane);
+}
+
+static ls_status run(session *s, ls_error *error)
+{
+    ls_submit_params params = LS_SUBMIT_PARAMS_INIT;
+    params.time_limit_ns = s->job->time_limit_ns;
+    ls_status status = ls_submit(s->stream, s->batch, &params, &s->fence, error);
+    if (status == LS_OK)
+        status = ls__cli_wait(s->device, s->fence, s->binding.kernel.name, total_lanes(s),
+                              &s->receipt, error);
+    if (status != LS_OK && s->receipt.trapped)
+        status = fail_trap(s, error);
+    return status;
+}
+
+static ls_status open_outputs(session *s, ls_error *error)
+{
+    ls_status status = LS_OK;
+    for (uint32_t i = 0; status == LS_OK && i < s->job->save_count; i++)
+        status = ls__os_writer_open(s->outputs[i].path, &s->outputs[i].writer, error);
+    return status;
+}
+
+static ls_status save(session *s, ls_error *error)
+{
+    ls_status status = LS_OK;
+    for (uint32_t i = 0; status == LS_OK && i < s->job->save_count; i++) {
+        output *out = &s->outputs[i];
+        ls_buffer *buffer = s->buffers[out->buffer];
+        void *memory;
+        status = ls_buffer_map(buffer, 0, LS_WHOLE, LS_MAP_READ, &memory, error);
+        if (status != LS_OK)
+            break;
+        status = ls__cli_array_save(&s->binding.arrays[out->buffer], out->path, memory, out->writer,
+                                    error);
+        ls_buffer_unmap(buffer, NULL);
+    }
+    for (uint32_t i = 0; status == LS_OK && i < s->job->save_count; i++)
+        status = ls__os_writer_commit(&s->outputs[i].writer, error);
+    return status;
+}
+
+static void print_summary(const session *s)
+{
+    const uint32_t *global = s->job->global;
+    printf("%s: ran %u x %u x %u lanes on %s in %.1f ms\n", s->binding.kernel.name, global[0],
+           global[1] ? global[1] : 1, global[2] ? global[2] : 1, ls_device_name(s->device),
+           (double)s->receipt.execution_host_ns / 1e6);
+    for (uint32_t i = 0; i < s->job->save_count; i++) {
+        char text[256];
+        const output *out = &s->outputs[i];
+        ls__cli_array_describe(&s->binding.arrays[out->buffer], text, sizeof text);
+        printf("%s: saved %s (%s)\n", out->path, s->job->saves[i], text);
+    }
+    if (s->receipt.unordered)
+        printf("note: the kernel is `unordered': its outputs carry no promise\n");
+    if (s->receipt.unchecked)
+        printf("note: the kernel ran without bounds checks\n");
+}
+
+/* --- all of it ---------------------------------------------------------------------------------- */
+
+static void tear_down(session *s)
+{
+    for (uint32_t i = 0; s->outputs && i < s->job->save_count; i++)
+        ls__os_writer_abort(&s->outputs[i].writer);
+    ls_fence_destroy(&s->fence);
+    ls_batch_destroy(&s->batch);
+    ls_stream_destroy(&s->stream, NULL);
+    for (uint32_t i = 0; s->buffers && i < s->binding.kernel.buffer_count; i++)
+        ls_buffer_destroy(&s->buffers[i]);
+    ls_program_destroy(&s->program);
+    ls_device_destroy(&s->device, NULL);
+    ls__cli_bind_finish(&s->binding);
+    ls_module_destroy(&s->module);
+    ls__mem_free(s->outputs);
+    ls__mem_free(s->ranges);
+    ls__mem_free(s->buffers);
+}
+
+static ls_status run_and_save(session *s, ls_error *error)
+{
+    ls_status status = set_up(s, error);
+    if (status != LS_OK)
+        return status;
+    ls__cli_catch_signals();
+    status = open_outputs(s, error);
+    if (status == LS_OK)
+        status = run(s, error);
+    if (status == LS_OK && ls__cli_caught_signal())
+        status = ls__fail(error, LS_E_CANCELLED, "stopped before the outputs were saved");
+    if (status == LS_OK)
+        status = save(s, error);
+    return status;
+}
+
+int ls__cli_run_job(const ls__cli_job *job)
+{
+    session s = {.job = job, .receipt = {.struct_size = sizeof(ls_receipt)}};
+    ls_error error = {0}, trace_error = {0};
+    int result = LS__EXIT_OK;
+    if (run_and_save(&s, &error) != LS_OK) {
+        ls__cli_print_error(&error);
+        result = LS__EXIT_FAILED;
+    }
+    /* The trace of a failed run is the one people need. */
+    if (s.tracing && ls_trace_end(s.device, job->trace, &trace_error) != LS_OK) {
+        ls__cli_print_error(&trace_error);
+        result = LS__EXIT_FAILED;
+    }
+    unsigned reports = atomic_load(&s.reports);
+    if (result == LS__EXIT_OK && !job->quiet)
+        print_summary(&s);
+    if (reports) {
+        fprintf(stderr, "lockstep: the sanitizer has %u finding%s%s\n", reports,
+                reports == 1 ? "" : "s", reports > MAX_REPORTS ? "; the first 100 are shown" : "");
+        result = LS__EXIT_FAILED;
+    } else if (job->sanitize && result == LS__EXIT_OK && !job->quiet) {
+        printf("the sanitizer found nothing\n");
+    }
+    if (ls__cli_caught_signal())
+        result = LS__EXIT_SIGNAL + ls__cli_caught_signal();
+    tear_down(&s);
+    return result;
+}
