@@ -11,7 +11,7 @@
 #include "cli/cli.h"
 #include "cli/value.h"
 
-/* --- parsing ------------------------------------------------------------------------------------ */
+/* --- parsing --------------------------------------------------------------------------------- */
 
 static const struct generator {
     const char *name, *form;
@@ -184,7 +184,7 @@ void ls__cli_array_finish(ls__cli_array *array)
     array->file = NULL;
 }
 
-/* --- contents ----------------------------------------------------------------------------------- */
+/* --- contents -------------------------------------------------------------------------------- */
 
 uint64_t ls__cli_array_bytes(const ls__cli_array *array)
 {
@@ -218,7 +218,7 @@ void ls__cli_array_fill(const ls__cli_array *array, void *memory)
     }
 }
 
-/* --- saving ------------------------------------------------------------------------------------- */
+/* --- saving ---------------------------------------------------------------------------------- */
 
 ls_status ls__cli_array_can_save(const ls__cli_array *array, const char *path, ls_error *error)
 {

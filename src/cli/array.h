@@ -27,8 +27,8 @@ typedef enum ls__cli_content {
 } ls__cli_content;
 
 typedef struct ls__cli_array {
-    ls_mem mem;       /* LS_MEM_NONE: structs */
-    ls__npy shape;    /* kind, item_bytes, descr, shape and count as a .npy header would say them */
+    ls_mem mem;    /* LS_MEM_NONE: structs */
+    ls__npy shape; /* kind, item_bytes, descr, shape and count as a .npy header would say them */
     ls__cli_content content;
     uint8_t value[8]; /* FILL: one element */
     uint64_t seed;    /* RANDOM */

@@ -12,8 +12,8 @@
 
 enum {
     LS__EXIT_OK = 0,
-    LS__EXIT_FAILED = 1, /* an error, a trap, or findings of the sanitizer */
-    LS__EXIT_USAGE = 2,  /* the command line is wrong */
+    LS__EXIT_FAILED = 1,  /* an error, a trap, or findings of the sanitizer */
+    LS__EXIT_USAGE = 2,   /* the command line is wrong */
     LS__EXIT_SIGNAL = 128 /* plus the signal's number: 130 after Ctrl-C */
 };
 

@@ -125,8 +125,8 @@ static ls_status emit(const ls_module *module, const struct options *options, ls
 static ls_status compile(const struct options *options, ls_error *error)
 {
     ls_module *module, *transformed = NULL;
-    ls_status status = ls__cli_load_module(options->file, options->defines, options->define_count,
-                                           &module, error);
+    ls_status status =
+        ls__cli_load_module(options->file, options->defines, options->define_count, &module, error);
     if (status != LS_OK)
         return status;
     if (options->after || options->lower) {

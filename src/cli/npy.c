@@ -322,8 +322,7 @@ void ls__npy_print(const ls__npy *npy, ls__strbuf *out)
                           npy->item_bytes);
     ls__strbuf_printf(&dictionary, ", 'fortran_order': False, 'shape': (");
     for (uint32_t i = 0; i < npy->dimensions; i++)
-        ls__strbuf_printf(&dictionary, "%s%llu", i ? ", " : "",
-                          (unsigned long long)npy->shape[i]);
+        ls__strbuf_printf(&dictionary, "%s%llu", i ? ", " : "", (unsigned long long)npy->shape[i]);
     ls__strbuf_printf(&dictionary, "%s), }", npy->dimensions == 1 ? "," : "");
 
     bool is_long = dictionary.length > 65535 - 64;

@@ -56,8 +56,8 @@ ls_status ls__cli_parse_define(char *text, ls_define *define, ls_error *error)
         define->value = value[0] == 't';
         return LS_OK;
     }
-    ls_status status = ls__cli_parse_integer(value, (uint64_t)INT32_MAX + 1, UINT32_MAX,
-                                             &define->value, error);
+    ls_status status =
+        ls__cli_parse_integer(value, (uint64_t)INT32_MAX + 1, UINT32_MAX, &define->value, error);
     if (status != LS_OK)
         ls__fail_where(error, status, "-D%s=%s", text, value);
     return status;

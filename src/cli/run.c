@@ -72,7 +72,7 @@ static const char help[] =
     "  lockstep run mandelbrot.kc --global 320,200 -DLIMIT=100 \\\n"
     "      width=320 height=200 image=zeros:u8:200x320 --save image=out.pgm\n";
 
-/* --- values of options -------------------------------------------------------------------------- */
+/* --- values of options ----------------------------------------------------------------------- */
 
 static ls_status parse_global(const char *text, uint32_t global[3], ls_error *error)
 {
@@ -137,7 +137,8 @@ static ls_status parse_budget(const char *text, uint64_t *bytes, ls_error *error
         ls__cli_parse_integer(number, 0, (uint64_t)INT64_MAX >> shift, &value, NULL) != LS_OK ||
         value == 0)
         return ls__fail(error, LS_E_INVALID_ARGUMENT,
-                        "--budget takes a number of bytes such as 65536, 64K or 2G, not '%s'", text);
+                        "--budget takes a number of bytes such as 65536, 64K or 2G, not '%s'",
+                        text);
     *bytes = (uint64_t)value << shift;
     return LS_OK;
 }
@@ -152,7 +153,7 @@ static ls_status parse_repeat(const char *text, uint32_t *repeat, ls_error *erro
     return LS_OK;
 }
 
-/* --- the command line --------------------------------------------------------------------------- */
+/* --- the command line ------------------------------------------------------------------------ */
 
 static ls_status parse_valued(int key, char *text, ls__cli_job *job, ls_error *error)
 {

@@ -46,7 +46,7 @@ typedef struct session {
     atomic_uint reports; /* counted on the device's thread */
 } session;
 
-/* --- sanitizer ---------------------------------------------------------------------------------- */
+/* --- sanitizer ------------------------------------------------------------------------------- */
 
 static void print_report(const ls_sanitizer_report *r)
 {
@@ -76,7 +76,7 @@ static void on_report(void *context, const ls_sanitizer_report *report)
         print_report(report);
 }
 
-/* --- setting up --------------------------------------------------------------------------------- */
+/* --- setting up ------------------------------------------------------------------------------ */
 
 /* "NAME=FILE": the name must be a buffer, the file's format must suit it. */
 static ls_status parse_save(session *s, uint32_t index, ls_error *error)
@@ -145,7 +145,8 @@ static ls_status create_buffer(session *s, const ls_param_info *param, ls_error 
     params.label = param->name;
     ls_status status = ls_buffer_create(s->device, &params, &s->buffers[param->buffer], error);
     if (status == LS_OK)
-        status = ls_buffer_map(s->buffers[param->buffer], 0, LS_WHOLE, LS_MAP_WRITE, &memory, error);
+        status =
+            ls_buffer_map(s->buffers[param->buffer], 0, LS_WHOLE, LS_MAP_WRITE, &memory, error);
     if (status != LS_OK) {
         if (!error->where[0])
             ls__fail_where(error, status, "buffer '%s'", param->name);
@@ -231,7 +232,7 @@ static ls_status set_up(session *s, ls_error *error)
     return status;
 }
 
-/* --- running and saving ------------------------------------------------------------------------- */
+/* --- running and saving ---------------------------------------------------------------------- */
 
 /* Workgroups along one dimension; 0 lanes in y or z mean 1. */
 static uint64_t workgroups(const session *s, unsigned dimension)
@@ -257,11 +258,11 @@ static ls_status fail_trap(const session *s, ls_error *error)
     const ls_receipt *r = &s->receipt;
     uint64_t x = workgroups(s, 0), y = workgroups(s, 1);
     x = x ? x : 1;
-    return ls__fail(error, LS_E_TRAP,
-                    "kernel %s trapped with code %u in workgroup %llu,%llu,%llu, lane %u",
-                    s->binding.kernel.name, r->trap_code, (unsigned long long)(r->trap_workgroup % x),
-                    (unsigned long long)(r->trap_workgroup / x % y),
-                    (unsigned long long)(r->trap_workgroup / x / y), r->trap_lane);
+    return ls__fail(
+        error, LS_E_TRAP, "kernel %s trapped with code %u in workgroup %llu,%llu,%llu, lane %u",
+        s->binding.kernel.name, r->trap_code, (unsigned long long)(r->trap_workgroup % x),
+        (unsigned long long)(r->trap_workgroup / x % y),
+        (unsigned long long)(r->trap_workgroup / x / y), r->trap_lane);
 }
 
 static ls_status run(session *s, ls_error *error)
@@ -322,7 +323,7 @@ static void print_summary(const session *s)
         printf("note: the kernel ran without bounds checks\n");
 }
 
-/* --- all of it ---------------------------------------------------------------------------------- */
+/* --- all of it ------------------------------------------------------------------------------- */
 
 static void tear_down(session *s)
 {

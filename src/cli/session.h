@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One `lockstep run`, after its command line has been read: what to do, and the call that does it. */
+/* One `lockstep run`, after its command line has been read: what to do, and the call for it. */
 #ifndef LS_CLI_SESSION_H
 #define LS_CLI_SESSION_H
 
@@ -13,7 +13,7 @@ typedef struct ls__cli_job {
     const char *lower, *trace;
     uint32_t global[3];
     bool has_global;
-    uint32_t repeat; /* rounds */
+    uint32_t repeat;  /* rounds */
     char **arguments; /* NAME=VALUE */
     uint32_t argument_count;
     char **saves; /* NAME=FILE */

@@ -78,7 +78,8 @@ static bool put_float(ls_mem mem, double value, void *out)
         memcpy(out, &narrow, sizeof narrow);
         return !isinf(narrow) || isinf(value);
     }
-    uint16_t bits = mem == LS_MEM_F16 ? round_to_half(value, 10, -14) : round_to_half(value, 7, -126);
+    uint16_t bits =
+        mem == LS_MEM_F16 ? round_to_half(value, 10, -14) : round_to_half(value, 7, -126);
     uint16_t infinity = mem == LS_MEM_F16 ? 0x7c00 : 0x7f80;
     memcpy(out, &bits, sizeof bits);
     return (bits & 0x7fff) != infinity || isinf(value);
