@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The two ways of running a kernel, and their comparison. The native side is a shared object made by the system's C
+ * compiler: the text, included behind lockstep/kernel.h, and a small driver that unpacks the scalar block. It runs in a
+ * child process on shared memory, so that a crash or an endless loop there is a verdict and not the end of the check.
+ *
+ * Lanes that the interpreter flags (x/0, a shift count, a cast out of range, ...) are not run natively. Where some lanes
+ * are flagged, outputs are compared element by element for the other lanes only: element i belongs to lane i.
+ */
+#include "check.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/os.h"
+#include "base/rng.h"
+#include "interp/interp.h"
+#include "kernels/math_sources.h"
+#include "lang/lang.h"
+
+typedef void drive(void *const *buffers, const unsigned char *scalars, const uint32_t *lanes, const uint32_t *group,
+                   const unsigned char *skip);
+
+const char *ls__native_verdict_name(ls__native_verdict verdict)
+{
+    static const char *const names[] = {"equal",         "differs", "rejected by our front end", "refused by the C compiler",
+                                        "native crash", "interpreter failed", "not applicable"};
+    return names[verdict];
+}
+
+/* --- front end ----------------------------------------------------------------------------------- */
+static bool include_file(void *context, const char *path, char **text, size_t *length)
+{
+    (void)context;
+    void *bytes = NULL;
+    if (ls__os_read_file(path, 1u << 24, &bytes, length, NULL) != LS_OK)
+        return false;
+    *text = bytes;
+    return true;
+}
+
+static ls__ir_module *front_end(ls__native_program *program)
+{
+    ls__lang_library library = {ls__kernels_math, ls__kernels_math_count};
+    ls__lang_options options = {.path = program->path, .include = include_file, .library = &library};
+    ls__lang_diagnostics diagnostics = {0};
+    ls__ir_module *module = NULL;
+    ls_error error = {0};
+    if (ls__lang_compile(program->text, program->length, &options, &module, &diagnostics, &error) != LS_OK) {
+        program->verdict = LS__NATIVE_REJECTED;
+        snprintf(program->message, sizeof program->message, "%s", error.message);
+        if (diagnostics.items.count) {
+            const ls__lang_diagnostic *d = &diagnostics.items.items[0];
+            snprintf(program->message, sizeof program->message, "%u:%u: %s: %s", d->line, d->column, d->id, d->message);
+        }
+        module = NULL;
+    }
+    ls__lang_diagnostics_finish(&diagnostics);
+    return module;
+}
+
+static bool find_synchronisation(ls__ir_inst *inst, void *context)
+{
+    if (ls__ir_op_has((ls_op)inst->op, 'S'))
+        *(bool *)context = true;
+    return true;
+}
+
+static bool runs_lane_by_lane(const ls__ir_function *kernel)
+{
+    bool synchronises = false;
+    ls__ir_walk(kernel->body, find_synchronisation, &synchronises);
+    return !synchronises && !kernel->shared.count;
+}
+
+/* --- native side --------------------------------------------------------------------------------- */
+static void write_driver(ls__strbuf *out, const ls__native_program *program, const ls__ir_module *module, uint32_t index)
+{
+    ls__strbuf_printf(out, "#include \"lockstep/kernel.h\"\n#include \"%s\"\n", program->path);
+    for (uint32_t i = 1; i < module->functions.count; i++) {
+        const ls__ir_function *f = module->functions.items[i];
+        if (!f->is_kernel || !runs_lane_by_lane(f))
+            continue;
+        ls__strbuf_printf(out,
+                          "void drive_%u_%u(void *const *b, const unsigned char *s, const u32 *lanes, const u32 *group, "
+                          "const unsigned char *skip)\n{\n    (void)b; (void)s;\n    ls_native_set_launch(lanes, group);\n"
+                          "    for (u64 i = 0; i < ls_native_lane_count(); i++) {\n        if (skip[i]) continue;\n"
+                          "        ls_native_set_lane(i);\n        %s(",
+                          index, i, f->name);
+        for (uint32_t p = 0; p < f->params.count; p++) {
+            const ls__ir_param *param = &f->params.items[p];
+            if (param->is_pointer)
+                ls__strbuf_printf(out, "%s(%s *)b[%u]", p ? ", " : "", param->type_name, param->buffer);
+            else
+                ls__strbuf_printf(out, "%s*(const %s *)(const void *)(s + %u)", p ? ", " : "", param->type_name,
+                                  param->offset);
+        }
+        ls__strbuf_append(out, ");\n    }\n}\n", 13);
+    }
+}
+
+static bool write_text(const char *path, const char *text, size_t length)
+{
+    FILE *file = fopen(path, "wb");
+    if (!file)
+        return false;
+    bool good = fwrite(text, 1, length, file) == length;
+    return fclose(file) == 0 && good;
+}
+
+static int run_compiler(const ls__native_options *options, char *const *sources, uint32_t count, const char *object)
+{
+    static const char *const flags[] = {"-std=c11", "-O1", "-fwrapv", "-fno-strict-aliasing", "-ffp-contract=off",
+                                        "-fPIC", "-shared", "-w", "-o"};
+    enum { FLAGS = sizeof flags / sizeof *flags };
+    char include[4096], log[4096];
+    snprintf(include, sizeof include, "-I%s", options->include_dir);
+    snprintf(log, sizeof log, "%s/cc.log", options->work_dir);
+    const char **argv = ls__mem_alloc(count + FLAGS + 5, sizeof *argv);
+    if (!argv)
+        return -1;
+    uint32_t n = 0;
+    argv[n++] = options->compiler;
+    for (uint32_t i = 0; i < FLAGS; i++)
+        argv[n++] = flags[i];
+    argv[n++] = object;
+    argv[n++] = include;
+    for (uint32_t i = 0; i < count; i++)
+        argv[n++] = sources[i];
+    pid_t child = fork();
+    if (child == 0) {
+        if (!freopen(log, "w", stderr) || !freopen("/dev/null", "r", stdin))
+            _exit(126);
+        execvp(argv[0], (char *const *)(uintptr_t)argv);
+        _exit(127);
+    }
+    ls__mem_free(argv);
+    int status = -1;
+    if (child < 0 || waitpid(child, &status, 0) != child)
+        return -1;
+    return status;
+}
+
+/* --- inputs --------------------------------------------------------------------------------------- */
+static uint64_t edge_or_random(ls__rng *rng, ls_mem mem)
+{
+    static const uint32_t f32s[] = {0,          0x80000000, 0x3f800000, 0xbf800000, 1,          0x80000001, 0x007fffff,
+                                    0x00800000, 0x7f7fffff, 0xff7fffff, 0x7f800000, 0xff800000, 0x7fc00000, 0x7fa00001,
+                                    0xffc12345, 0x4f000000, 0xcf000000, 0x4effffff, 0x3f000000, 0x3effffff};
+    static const uint64_t f64s[] = {0, 1ull << 63, 0x3ff0000000000000, 1, 0x000fffffffffffff, 0x0010000000000000,
+                                    0x7fefffffffffffff, 0x7ff0000000000000, 0xfff0000000000000, 0x7ff8000000000000,
+                                    0x7ff0000000000001, 0x41dfffffffc00000, 0xc1e0000000000000, 0x36a0000000000000};
+    static const uint64_t ints[] = {0, 1, 2, 3, 31, 32, 33, 63, 64, 127, 128, 255, 256, 32767, 32768, 65535, 0x7fffffff,
+                                    0x80000000, 0xffffffff, 0x100000000, 0x7fffffffffffffff, 0x8000000000000000, ~0ull,
+                                    ~1ull, 0xffffffff80000000};
+#define FROM(list) (list)[ls__rng_below(rng, sizeof(list) / sizeof *(list))]
+    uint32_t choice = ls__rng_below(rng, 4);
+    switch (mem) {
+    case LS_MEM_BOOL:
+        return ls__rng_below(rng, 2); /* other bytes are undefined in C */
+    case LS_MEM_F32: {
+        if (choice == 0)
+            return FROM(f32s);
+        if (choice == 1)
+            return (uint32_t)ls__rng_u64(rng);
+        float f = (float)((int32_t)ls__rng_u64(rng) >> ls__rng_below(rng, 32)) / (float)(1 + ls__rng_below(rng, 1000));
+        uint32_t bits;
+        memcpy(&bits, &f, 4);
+        return bits;
+    }
+    case LS_MEM_F64: {
+        if (choice == 0)
+            return FROM(f64s);
+        if (choice == 1)
+            return ls__rng_u64(rng);
+        double d = (double)((int64_t)ls__rng_u64(rng) >> ls__rng_below(rng, 64)) / (double)(1 + ls__rng_below(rng, 1000));
+        uint64_t bits;
+        memcpy(&bits, &d, 8);
+        return bits;
+    }
+    default:
+        if (choice == 0)
+            return FROM(ints);
+        return ls__rng_u64(rng) >> (choice == 1 ? 0 : ls__rng_below(rng, 64));
+    }
+#undef FROM
+}
+
+static void fill(ls__rng *rng, const ls__ir_param *param, uint8_t *bytes, uint32_t elements)
+{
+    for (uint32_t e = 0; e < elements; e++) {
+        uint8_t *at = bytes + (size_t)e * param->size;
+        if (param->mem != LS_MEM_NONE) {
+            uint64_t bits = edge_or_random(rng, (ls_mem)param->mem);
+            memcpy(at, &bits, param->size);
+        }
+        for (uint32_t f = 0; f < param->field_count; f++) {
+            uint64_t bits = edge_or_random(rng, (ls_mem)param->fields[f].mem);
+            memcpy(at + param->fields[f].offset, &bits, ls__ir_mem_bytes((ls_mem)param->fields[f].mem));
+        }
+    }
+}
+
+/* NaNs of float outputs made canonical, on both sides alike: loading and storing back applies the NaN rule. */
+static void canonical(const ls__ir_param *param, uint8_t *bytes, uint32_t elements)
+{
+    for (uint32_t e = 0; e < elements; e++) {
+        uint8_t *at = bytes + (size_t)e * param->size;
+        if (ls__ir_mem_is_float((ls_mem)param->mem))
+            ls__ir_store_bits((ls_mem)param->mem, at, ls__ir_load_bits((ls_mem)param->mem, at), false);
+        for (uint32_t f = 0; f < param->field_count; f++)
+            if (ls__ir_mem_is_float((ls_mem)param->fields[f].mem))
+                ls__ir_store_bits((ls_mem)param->fields[f].mem, at + param->fields[f].offset,
+                                  ls__ir_load_bits((ls_mem)param->fields[f].mem, at + param->fields[f].offset), false);
+    }
+}
+
+/* --- one launch, both ways -------------------------------------------------------------------------- */
+typedef struct launch {
+    ls__native_program *program;
+    const ls__native_options *options;
+    const ls__ir_module *module;
+    const ls__ir_function *kernel;
+    drive *native;
+    uint32_t group_lanes, total_lanes; /* total: rounded up to whole workgroups */
+    uint8_t *shared;                   /* memory shared with the child: skip flags, then native buffers */
+    uint8_t *skip;
+    uint8_t **ours, **theirs;
+    uint8_t scalars[4096];
+} launch;
+
+static void on_report(void *context, const ls__interp_report *report)
+{
+    launch *l = context;
+    uint32_t lane = report->workgroup[0] * l->group_lanes + report->lane;
+    if (lane < l->total_lanes && !l->skip[lane]) {
+        l->skip[lane] = 1;
+        l->program->flagged++;
+    }
+}
+
+static bool interpret(launch *l)
+{
+    ls__interp_binding bindings[64] = {0};
+    for (uint32_t p = 0; p < l->kernel->params.count; p++) {
+        const ls__ir_param *param = &l->kernel->params.items[p];
+        if (param->is_pointer)
+            bindings[param->buffer] = (ls__interp_binding){.bytes = l->ours[param->buffer],
+                                                           .size = (uint64_t)l->options->elements * param->size,
+                                                           .identity = param->buffer + 1};
+    }
+    ls__interp_launch launch = {.module = l->module,
+                                .kernel = l->kernel,
+                                .bindings = bindings,
+                                .scalars = l->scalars,
+                                .global_size = {l->options->lanes, 1, 1},
+                                .flag_undefined_c = true,
+                                .sanitize = true, /* reads and writes out of range are undefined in C too */
+                                .report_all = true,
+                                .on_report = on_report,
+                                .context = l};
+    ls__interp_result result = {0};
+    ls_error error = {0};
+    if (ls__interp_run(&launch, &result, &error) != LS_OK) {
+        l->program->verdict = LS__NATIVE_INTERP_FAILED;
+        snprintf(l->program->message, sizeof l->program->message, "%s", error.message);
+        return false;
+    }
+    l->program->lanes += l->total_lanes;
+    return true;
+}
+
+static bool run_native(launch *l)
+{
+    uint32_t lanes[3] = {l->options->lanes, 1, 1};
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(20);
+        l->native((void *const *)l->theirs, l->scalars, lanes, l->kernel->workgroup, l->skip);
+        _exit(0);
+    }
+    int status = 0;
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    if (child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        return true;
+    l->program->verdict = LS__NATIVE_CRASHED;
+    snprintf(l->program->message, sizeof l->program->message, "kernel %s: native run ended with status %d",
+             l->kernel->name, status);
+    return false;
+}
+
+static bool compare(launch *l, uint32_t round)
+{
+    bool flagged = memchr(l->skip, 1, l->total_lanes) != NULL;
+    for (uint32_t p = 0; p < l->kernel->params.count; p++) {
+        const ls__ir_param *param = &l->kernel->params.items[p];
+        if (!param->is_pointer || param->is_const)
+            continue;
+        uint32_t elements = l->options->elements;
+        canonical(param, l->ours[param->buffer], elements);
+        canonical(param, l->theirs[param->buffer], elements);
+        for (uint32_t e = 0; e < elements; e++) {
+            if (flagged && (e >= l->total_lanes || l->skip[e]))
+                continue;
+            const uint8_t *a = l->ours[param->buffer] + (size_t)e * param->size;
+            const uint8_t *b = l->theirs[param->buffer] + (size_t)e * param->size;
+            if (memcmp(a, b, param->size) == 0)
+                continue;
+            uint64_t x = 0, y = 0;
+            memcpy(&x, a, param->size < 8 ? param->size : 8);
+            memcpy(&y, b, param->size < 8 ? param->size : 8);
+            l->program->verdict = LS__NATIVE_DIFFERS;
+            snprintf(l->program->message, sizeof l->program->message,
+                     "kernel %s, inputs %u: %s[%u] is %#llx interpreted, %#llx native", l->kernel->name, round, param->name,
+                     e, (unsigned long long)x, (unsigned long long)y);
+            return false;
+        }
+    }
+    return true;
+}
+
+static void check_kernel(ls__native_program *program, const ls__native_options *options, const ls__ir_module *module,
+                         const ls__ir_function *kernel, drive *native)
+{
+    launch l = {.program = program, .options = options, .module = module, .kernel = kernel, .native = native};
+    l.group_lanes = kernel->workgroup[0] * kernel->workgroup[1] * kernel->workgroup[2];
+    uint32_t groups = (options->lanes + kernel->workgroup[0] - 1) / kernel->workgroup[0];
+    l.total_lanes = groups * l.group_lanes;
+    size_t bytes = l.total_lanes;
+    for (uint32_t p = 0; p < kernel->params.count; p++)
+        bytes += (size_t)kernel->params.items[p].size * options->elements + 64;
+    uint8_t *ours = ls__mem_alloc(bytes, 1);
+    l.shared = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    uint8_t *our_list[64], *their_list[64];
+    l.ours = our_list;
+    l.theirs = their_list;
+    l.skip = l.shared;
+    if (!ours || l.shared == MAP_FAILED || kernel->buffer_count > 64) {
+        program->verdict = LS__NATIVE_INTERP_FAILED;
+        snprintf(program->message, sizeof program->message, "out of memory");
+    }
+    for (uint32_t round = 0; program->verdict == LS__NATIVE_EQUAL && round < options->rounds; round++) {
+        ls__rng rng = {options->seed * 1000003u + round};
+        size_t at = (l.total_lanes + 15u) & ~15u;
+        memset(l.skip, 0, l.total_lanes);
+        for (uint32_t p = 0; p < kernel->params.count; p++) {
+            const ls__ir_param *param = &kernel->params.items[p];
+            if (!param->is_pointer) {
+                fill(&rng, param, l.scalars + param->offset, 1);
+                continue;
+            }
+            l.ours[param->buffer] = ours + at;
+            l.theirs[param->buffer] = l.shared + at;
+            fill(&rng, param, ours + at, options->elements);
+            memcpy(l.shared + at, ours + at, (size_t)param->size * options->elements);
+            at = (at + (size_t)param->size * options->elements + 15u) & ~(size_t)15u;
+        }
+        if (!interpret(&l) || !run_native(&l) || !compare(&l, round))
+            break;
+    }
+    if (l.shared != MAP_FAILED)
+        munmap(l.shared, bytes);
+    ls__mem_free(ours);
+}
+
+/* --- all programs ----------------------------------------------------------------------------------- */
+static bool build(ls__native_program *programs, ls__ir_module **modules, uint32_t count,
+                  const ls__native_options *options, const char *object)
+{
+    char **sources = ls__mem_alloc(count, sizeof *sources);
+    uint32_t source_count = 0;
+    bool good = sources != NULL;
+    for (uint32_t i = 0; good && i < count; i++) {
+        if (!modules[i])
+            continue;
+        ls__strbuf driver = {0};
+        char path[4096];
+        snprintf(path, sizeof path, "%s/drive_%u.c", options->work_dir, i);
+        write_driver(&driver, &programs[i], modules[i], i);
+        good = driver.text && !driver.failed && write_text(path, driver.text, driver.length);
+        ls__strbuf_finish(&driver);
+        sources[source_count++] = ls__mem_strdup(path);
+    }
+    good = good && (source_count == 0 || run_compiler(options, sources, source_count, object) == 0);
+    for (uint32_t i = 0; i < source_count; i++)
+        ls__mem_free(sources[i]);
+    ls__mem_free(sources);
+    return good;
+}
+
+void ls__native_check(ls__native_program *programs, uint32_t count, const ls__native_options *options)
+{
+    char object[4096];
+    snprintf(object, sizeof object, "%s/native_%llu.so", options->work_dir, (unsigned long long)ls__os_now_ns());
+    ls__ir_module **modules = ls__mem_alloc(count, sizeof *modules);
+    if (!modules)
+        return;
+    for (uint32_t i = 0; i < count; i++) {
+        programs[i].verdict = LS__NATIVE_EQUAL;
+        programs[i].message[0] = 0;
+        modules[i] = front_end(&programs[i]);
+    }
+    bool built = build(programs, modules, count, options, object);
+    void *library = built ? dlopen(object, RTLD_NOW | RTLD_LOCAL) : NULL;
+    unlink(object);
+    if (!library && count > 1) { /* find the culprit: one by one */
+        for (uint32_t i = 0; i < count; i++) {
+            ls__ir_module_destroy(&modules[i]);
+            ls__native_check(&programs[i], 1, options);
+        }
+        ls__mem_free(modules);
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t applicable = 0;
+        for (uint32_t f = 1; modules[i] && f < modules[i]->functions.count; f++) {
+            const ls__ir_function *kernel = modules[i]->functions.items[f];
+            if (!kernel->is_kernel || !runs_lane_by_lane(kernel))
+                continue;
+            applicable++;
+            char name[64];
+            snprintf(name, sizeof name, "drive_%u_%u", i, f);
+            drive *native = NULL;
+            void *symbol = library ? dlsym(library, name) : NULL;
+            memcpy(&native, &symbol, sizeof native); /* an object pointer to a function pointer, as POSIX allows */
+            if (!native) {
+                programs[i].verdict = LS__NATIVE_CC_FAILED;
+                snprintf(programs[i].message, sizeof programs[i].message, "see %s/cc.log", options->work_dir);
+                break;
+            }
+            check_kernel(&programs[i], options, modules[i], kernel, native);
+            if (programs[i].verdict != LS__NATIVE_EQUAL)
+                break;
+        }
+        if (modules[i] && !applicable)
+            programs[i].verdict = LS__NATIVE_NOT_APPLICABLE;
+        if (modules[i])
+            ls__ir_module_destroy(&modules[i]);
+    }
+    if (library)
+        dlclose(library);
+    ls__mem_free(modules);
+}
