@@ -47,7 +47,7 @@ ls_mem ls__cli_type_find(const char *name, size_t length)
  * by powers of two is exact, so the one rounding is that of rint. Overflow gives infinity. */
 static uint16_t round_to_half(double value, int fraction_bits, int least)
 {
-    unsigned infinity = (unsigned)(2 - 2 * least) << fraction_bits;
+    unsigned infinity = (unsigned)(3 - 2 * least) << fraction_bits;
     unsigned sign = signbit(value) ? 0x8000 : 0;
     double magnitude = fabs(value);
     if (isnan(value))
