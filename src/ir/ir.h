@@ -197,6 +197,8 @@ void ls__ir_move_before(ls__ir_inst *inst, ls__ir_inst *before);
 void ls__ir_compact(ls__ir_function *function);
 /* Deep copy of a function into a module (its own or another; tables, files and callees are brought along by name). */
 ls__ir_function *ls__ir_function_clone(ls__ir_module *module, const ls__ir_function *function, const char *name);
+/* Copies every function of `source` into `module`; names must not clash. */
+void ls__ir_module_link(ls__ir_module *module, const ls__ir_module *source);
 ls__ir_module *ls__ir_module_clone(const ls__ir_module *module, ls__oom *oom, size_t limit_bytes);
 
 /* Structured instructions nest at most LS__IR_MAX_DEPTH deep (verified), so recursion over regions is bounded. What
