@@ -19,6 +19,8 @@
 #include "base/status.h"
 #include "interp/machine.h"
 
+_Static_assert(sizeof(ls__interp_cell) == 48, "as interp.h and the hint below say");
+
 static const uint64_t default_limit_bytes = UINT64_C(4) << 30;
 
 void ls__interp_fail(ls__interp_machine *machine, ls_status status, const char *text)
@@ -127,6 +129,12 @@ static void set_up(ls__interp_machine *machine)
 
     if (setjmp(machine->oom.jump)) {
         machine->status = ls__oom_status(&machine->oom, machine->error);
+        if (machine->oom.over_limit)
+            ls__fail_hint(machine->error, LS_E_LIMIT,
+                          "the limit is %zu bytes%s; launch less at once or raise the limit",
+                          machine->arena.limit_bytes,
+                          launch->sanitize ? ", and the sanitizer takes 48 for each byte written to"
+                                           : "");
         return;
     }
     machine->observing = launch->sanitize || launch->flag_undefined_c;

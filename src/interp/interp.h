@@ -50,7 +50,8 @@ typedef struct ls__interp_report {
     uint32_t workgroup[3], lane; /* lane: linear local id */
     const char *object;          /* name of the buffer, shared or local object; "" when not memory */
     int64_t offset;              /* byte offset in it */
-    int64_t index;               /* element index: offset / element size, rounded down */
+    int64_t index;               /* element index: offset / element size, rounded down; when the
+                                  * offset is LS_NOWHERE, the subscript that made it so */
     uint32_t other_workgroup[3], other_lane; /* races: the earlier access */
     ls__ir_loc other_loc;
     const char *detail; /* e.g. "division by zero", "write after read"; static text */
@@ -68,17 +69,18 @@ typedef struct ls__interp_launch {
     uint32_t iteration;
     ls__interp_schedule schedule;
     uint64_t seed;
-    bool sanitize;           /* out-of-bounds, races, unwritten reads */
+    bool sanitize;           /* out-of-bounds, races, unwritten reads (of locals and variables too) */
     bool flag_undefined_c;   /* x/0, shift counts, casts out of range, unset locals, ...: for the native check */
     bool report_all;
     ls__interp_on_report *on_report;
     void *context;
     const atomic_int *cancel;    /* nonzero: stop; polled at workgroup starts and loop back edges. NULL = never */
-    uint64_t memory_limit_bytes; /* lane state, shadow memory; 0 = 4 GiB */
+    uint64_t memory_limit_bytes; /* lane state, shadow memory (48 bytes for each byte of the ranges
+                                  * that the kernel writes to); 0 = 4 GiB */
 } ls__interp_launch;
 
 typedef struct ls__interp_result {
-    uint64_t workgroups_run, lanes_run, instructions;
+    uint64_t workgroups_run, lanes_run, instructions; /* so far, when the run ended early */
     bool trapped;
     uint32_t trap_code;
     uint64_t trap_workgroup; /* linear index, x fastest; the lowest (workgroup, lane) that trapped */
@@ -86,7 +88,8 @@ typedef struct ls__interp_result {
     uint64_t report_count;
 } ls__interp_result;
 
-/* Blocks until done. LS_OK also when a lane trapped (see result). LS_E_CANCELLED; LS_E_LIMIT and LS_E_OUT_OF_MEMORY
+/* NOT_UNIFORM is reported whenever there is an on_report; the other kinds need their flag. The module
+ * has passed ls__ir_verify. Blocks until done. LS_OK also when a lane trapped (see result). LS_E_CANCELLED; LS_E_LIMIT and LS_E_OUT_OF_MEMORY
  * with nothing run; LS_E_INVALID_ARGUMENT for a barrier that not all lanes reach (only possible in a module the
  * verifier has not seen). */
 ls_status ls__interp_run(const ls__interp_launch *launch, ls__interp_result *result, ls_error *error);

@@ -78,9 +78,15 @@ typedef struct ls__interp_group {
     bool started, done;
 } ls__interp_group;
 
-/* What shadow memory remembers of one byte; see shadow.c. */
+typedef enum ls__interp_access {
+    LS__INTERP_READ,
+    LS__INTERP_WRITE,
+    LS__INTERP_ATOMIC
+} ls__interp_access;
+
+/* What shadow memory remembers of one byte: two accesses of each kind; see shadow.c. */
 typedef struct ls__interp_cell {
-    uint64_t write, reads[2], atomics[2];
+    uint64_t kept[3][2];
 } ls__interp_cell;
 
 typedef struct ls__interp_machine {
@@ -154,11 +160,6 @@ void ls__interp_group_id(const ls__interp_machine *machine, uint64_t linear, uin
 void ls__interp_fail(ls__interp_machine *machine, ls_status status, const char *text);
 
 /* shadow.c */
-typedef enum ls__interp_access {
-    LS__INTERP_READ,
-    LS__INTERP_WRITE,
-    LS__INTERP_ATOMIC
-} ls__interp_access;
 typedef struct ls__interp_race {
     const char *detail;
     uint32_t pc, lane;

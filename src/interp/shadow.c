@@ -9,12 +9,11 @@
  * accesses of different lanes are unordered when they are of one phase, or of different workgroups
  * since the last grid barrier. Shared memory knows only the first case.
  *
- * For each byte a cell keeps the fewest earlier accesses such that whatever comes next, if it races
- * with anything at all, races with one that is kept:
- * - of the reads, and likewise of the atomics, since the last grid barrier: one by another
- *   workgroup than the present, which all that follows is unordered with (all of later workgroups
- *   too); or else two of different lanes in the latest phase, one of which differs from any lane;
- * - of the writes one suffices, since a second unordered one was a race when it came.
+ * For each byte a cell keeps, of the reads, of the writes and of the atomics since the last grid
+ * barrier, so few that whatever comes next, if it races with any of them, races with a kept one:
+ * one by another workgroup than the present, with which all that follows is unordered; or else two
+ * by different lanes of the latest phase, one of which differs from any lane that comes (and from
+ * all later workgroups).
  * An access is packed as phase, lane, step number; 0 is none, since phases start at 1.
  */
 #include <stdlib.h>
@@ -181,31 +180,21 @@ static void keep(const present *p, uint64_t kept[2])
     }
 }
 
-static uint64_t unordered_of(const present *p, const uint64_t kept[2])
-{
-    return is_unordered(p, kept[0]) ? kept[0] : is_unordered(p, kept[1]) ? kept[1] : 0;
-}
-
 /* The earlier access that the present one races with, 0 if none; records the present one. */
 static uint64_t access_byte(const present *p, ls__interp_cell *cell, ls__interp_access access,
                             ls__interp_access *earlier_access)
 {
-    uint64_t earlier = is_unordered(p, cell->write) ? cell->write : 0;
-    *earlier_access = LS__INTERP_WRITE;
-    if (!earlier && access != LS__INTERP_ATOMIC) {
-        earlier = unordered_of(p, cell->atomics);
-        *earlier_access = LS__INTERP_ATOMIC;
+    uint64_t earlier = 0;
+    for (uint32_t kind = 0; kind < 3 && !earlier; kind++) {
+        if (kind == access && kind != LS__INTERP_WRITE)
+            continue; /* two reads, two atomics */
+        for (uint32_t i = 0; i < 2 && !earlier; i++) {
+            if (is_unordered(p, cell->kept[kind][i]))
+                earlier = cell->kept[kind][i];
+        }
+        *earlier_access = (ls__interp_access)kind;
     }
-    if (!earlier && access != LS__INTERP_READ) {
-        earlier = unordered_of(p, cell->reads);
-        *earlier_access = LS__INTERP_READ;
-    }
-    if (access == LS__INTERP_READ)
-        keep(p, cell->reads);
-    else if (access == LS__INTERP_ATOMIC)
-        keep(p, cell->atomics);
-    else if (!is_foreign(p, cell->write))
-        cell->write = p->record;
+    keep(p, cell->kept[access]);
     return earlier;
 }
 
@@ -223,7 +212,7 @@ bool ls__interp_shadow_access(ls__interp_machine *machine, ls__interp_cell *cell
     bool found = false;
 
     for (uint32_t i = 0; i < size; i++) {
-        ls__interp_access earlier_access;
+        ls__interp_access earlier_access = LS__INTERP_READ;
         uint64_t earlier = access_byte(&p, &cells[i], access, &earlier_access);
         if (!earlier || found)
             continue;
