@@ -27,8 +27,10 @@ typedef struct ls__ir_loc {
 
 /* Instruction flags. RAW: a float store without the NaN rule (made by lower_nan). INBOUNDS: the access cannot be out of
  * range (proved, lowered, or the caller built unchecked): backends emit no check; the interpreter still checks and
- * reports. NOWRAP on index: offset + index * stride neither overflows nor is LS_NOWHERE, and count holds. */
-enum { LS__IR_RAW = 1, LS__IR_INBOUNDS = 2, LS__IR_NOWRAP = 4 };
+ * reports. NOWRAP on index: offset + index * stride neither overflows nor is LS_NOWHERE, and count holds. UNIFORM on a
+ * load: the value is the same for all lanes of the workgroup (made by lower_subgroup and the grid split only, which know
+ * it because of what they stored; without it what they lower could not be shown uniform). */
+enum { LS__IR_RAW = 1, LS__IR_INBOUNDS = 2, LS__IR_NOWRAP = 4, LS__IR_UNIFORM = 8 };
 
 struct ls__ir_inst {
     uint16_t op;   /* ls_op */

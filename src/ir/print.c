@@ -252,6 +252,8 @@ static void put_inst(printer *p, const ls__ir_inst *inst, unsigned depth)
         put(p, " inbounds");
     if (inst->flags & LS__IR_NOWRAP)
         put(p, " nowrap");
+    if (inst->flags & LS__IR_UNIFORM)
+        put(p, " uniform");
     put_loc(p, inst->loc);
     if (inst->op == LS_OP_SWITCH)
         put_switch_regions(p, inst, depth);

@@ -362,6 +362,8 @@ static uint8_t read_flags(reader *r)
         flags |= LS__IR_INBOUNDS;
     if (ls__ir_lex_accept_word(lex(r), "nowrap"))
         flags |= LS__IR_NOWRAP;
+    if (ls__ir_lex_accept_word(lex(r), "uniform"))
+        flags |= LS__IR_UNIFORM;
     return (uint8_t)flags;
 }
 

@@ -273,7 +273,8 @@ static uint8_t load_scope(const analysis *a, const ls__ir_inst *inst, uint8_t of
 {
     bool is_constant = inst->base.kind == LS_BASE_CONST ||
                        (inst->base.kind == LS_BASE_BUFFER && !(a->written & buffer_bit(inst->base)));
-    return is_constant ? offset : (uint8_t)LS__IR_LANE;
+    uint8_t known = inst->flags & LS__IR_UNIFORM ? LS__IR_WORKGROUP : LS__IR_LANE;
+    return is_constant ? narrower(offset, known) : known;
 }
 
 static uint8_t scope_of(const analysis *a, const ls__ir_inst *inst)

@@ -28,6 +28,8 @@ static bool check_flags(ls__ir_verifier *v, const ls__ir_inst *inst)
         allowed |= LS__IR_RAW;
     if (inst->op == LS_OP_INDEX)
         allowed |= LS__IR_NOWRAP;
+    if (inst->op == LS_OP_LOAD)
+        allowed |= LS__IR_UNIFORM;
     CHECK((inst->flags & ~allowed) == 0, OPCODE, "flags %u", inst->flags);
     return true;
 }
