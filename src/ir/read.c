@@ -269,7 +269,8 @@ static void read_operands(reader *r, ls__ir_inst *inst, value_list *args, ls__ir
     default:
         break;
     }
-    read_values(r, args);
+    if (ls__ir_op((ls_op)inst->op)->operands[0]) /* else the next line's value would be taken */
+        read_values(r, args);
 }
 
 /* --- instructions ------------------------------------------------------------------------------------------ */
