@@ -13,6 +13,6 @@ page = (root / "docs/runtime.md").read_text()
 named = set(re.findall(r"`([a-z]+(?:_[a-z0-9]+){2,})`", page))
 if not tests:
     sys.exit("no contract tests found")
-missing, gone = tests - named, named - tests - {"examples"}
+missing, gone = tests - named, {n for n in named - tests if not n.startswith("ls_")}
 if missing or gone:
     sys.exit(f"tests without a rule in docs/runtime.md: {sorted(missing)}\nrules without a test: {sorted(gone)}")
