@@ -30,7 +30,8 @@ void ls__interp_fail(ls__interp_machine *machine, ls_status status, const char *
                                    machine->launch->kernel->name, text);
 }
 
-/* --- set-up -------------------------------------------------------------------------------------- */
+/* --- set-up --------------------------------------------------------------------------------------
+ */
 
 static void measure_grid(ls__interp_machine *machine)
 {
@@ -42,7 +43,8 @@ static void measure_grid(ls__interp_machine *machine)
         uint32_t size = launch->kernel->workgroup[d];
         assert(size > 0 && launch->global_size[d] > 0);
         lanes *= size;
-        machine->group_count[d] = launch->global_size[d] / size + (launch->global_size[d] % size > 0);
+        machine->group_count[d] =
+            launch->global_size[d] / size + (launch->global_size[d] % size > 0);
         if (lanes > LS__INTERP_MAX_LANES)
             ls__interp_fail(machine, LS_E_LIMIT, "a workgroup has more than 1024 lanes");
         if (__builtin_mul_overflow(machine->group_total, machine->group_count[d],
@@ -159,7 +161,8 @@ static void set_up(ls__interp_machine *machine)
     draw_group_order(machine);
 }
 
-/* --- order --------------------------------------------------------------------------------------- */
+/* --- order ---------------------------------------------------------------------------------------
+ */
 
 uint64_t ls__interp_group_at(const ls__interp_machine *machine, uint64_t k)
 {
@@ -199,7 +202,8 @@ static void order_lanes(ls__interp_machine *machine)
     }
 }
 
-/* --- workgroups ---------------------------------------------------------------------------------- */
+/* --- workgroups ----------------------------------------------------------------------------------
+ */
 
 static void start_group(ls__interp_machine *machine, ls__interp_group *group, uint64_t linear)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The reference interpreter: the definition of what an IR kernel does. Bounds-checked, simple, never tuned.
+ * The reference interpreter: the definition of what an IR kernel does. Bounds-checked, simple,
+ * never tuned.
  *
- * One call runs one dispatch on the calling thread. Lanes run one at a time up to their next barrier or subgroup
- * operation, in the order of the schedule; the arithmetic is ls__ir_eval. Runs under the default floating-point
- * environment and restores the caller's.
+ * One call runs one dispatch on the calling thread. Lanes run one at a time up to their next
+ * barrier or subgroup operation, in the order of the schedule; the arithmetic is ls__ir_eval. Runs
+ * under the default floating-point environment and restores the caller's.
  */
 #ifndef LS_INTERP_INTERP_H
 #define LS_INTERP_INTERP_H
@@ -14,11 +15,13 @@
 #include "ir/ir.h"
 
 typedef struct ls__interp_binding { /* one pointer parameter */
-    uint8_t *bytes;    /* start of the bound range */
-    uint64_t size;     /* bytes, already cut down to whole elements */
-    uint64_t identity; /* equal for bindings of the same buffer (races are found across parameters) */
-    uint64_t offset;   /* of the range in that buffer */
-    uint8_t *written;  /* sanitizer: one byte per byte of the range, nonzero = has been written; NULL = all written */
+    uint8_t *bytes;                 /* start of the bound range */
+    uint64_t size;                  /* bytes, already cut down to whole elements */
+    uint64_t
+        identity;    /* equal for bindings of the same buffer (races are found across parameters) */
+    uint64_t offset; /* of the range in that buffer */
+    uint8_t *written; /* sanitizer: one byte per byte of the range, nonzero = has been written; NULL
+                         = all written */
 } ls__interp_binding;
 
 typedef enum ls__interp_schedule {
@@ -48,10 +51,10 @@ typedef struct ls__interp_report {
     const ls__ir_function *kernel;
     const ls__ir_inst *inst;
     uint32_t workgroup[3], lane; /* lane: linear local id */
-    const char *object;          /* name of the buffer, shared or local object; "" when not memory */
-    int64_t offset;              /* byte offset in it */
-    int64_t index;               /* element index: offset / element size, rounded down; when the
-                                  * offset is LS_NOWHERE, the subscript that made it so */
+    const char *object; /* name of the buffer, shared or local object; "" when not memory */
+    int64_t offset;     /* byte offset in it */
+    int64_t index;      /* element index: offset / element size, rounded down; when the
+                         * offset is LS_NOWHERE, the subscript that made it so */
     uint32_t other_workgroup[3], other_lane; /* races: the earlier access */
     ls__ir_loc other_loc;
     const char *detail; /* e.g. "division by zero", "write after read"; static text */
@@ -69,12 +72,14 @@ typedef struct ls__interp_launch {
     uint32_t iteration;
     ls__interp_schedule schedule;
     uint64_t seed;
-    bool sanitize;           /* out-of-bounds, races, unwritten reads (of locals and variables too) */
-    bool flag_undefined_c;   /* x/0, shift counts, casts out of range, unset locals, ...: for the native check */
+    bool sanitize;         /* out-of-bounds, races, unwritten reads (of locals and variables too) */
+    bool flag_undefined_c; /* x/0, shift counts, casts out of range, unset locals, ...: for the
+                              native check */
     bool report_all;
     ls__interp_on_report *on_report;
     void *context;
-    const atomic_int *cancel;    /* nonzero: stop; polled at workgroup starts and loop back edges. NULL = never */
+    const atomic_int
+        *cancel; /* nonzero: stop; polled at workgroup starts and loop back edges. NULL = never */
     uint64_t memory_limit_bytes; /* lane state, shadow memory (48 bytes for each byte of the ranges
                                   * that the kernel writes to); 0 = 4 GiB */
 } ls__interp_launch;
@@ -83,15 +88,17 @@ typedef struct ls__interp_result {
     uint64_t workgroups_run, lanes_run, instructions; /* so far, when the run ended early */
     bool trapped;
     uint32_t trap_code;
-    uint64_t trap_workgroup; /* linear index, x fastest; the lowest (workgroup, lane) that trapped */
+    uint64_t
+        trap_workgroup; /* linear index, x fastest; the lowest (workgroup, lane) that trapped */
     uint32_t trap_lane;
     uint64_t report_count;
 } ls__interp_result;
 
-/* NOT_UNIFORM is reported whenever there is an on_report; the other kinds need their flag. The module
- * has passed ls__ir_verify. Blocks until done. LS_OK also when a lane trapped (see result). LS_E_CANCELLED; LS_E_LIMIT and LS_E_OUT_OF_MEMORY
- * with nothing run; LS_E_INVALID_ARGUMENT for a barrier that not all lanes reach (only possible in a module the
- * verifier has not seen). */
-ls_status ls__interp_run(const ls__interp_launch *launch, ls__interp_result *result, ls_error *error);
+/* NOT_UNIFORM is reported whenever there is an on_report; the other kinds need their flag. The
+ * module has passed ls__ir_verify. Blocks until done. LS_OK also when a lane trapped (see result).
+ * LS_E_CANCELLED; LS_E_LIMIT and LS_E_OUT_OF_MEMORY with nothing run; LS_E_INVALID_ARGUMENT for a
+ * barrier that not all lanes reach (only possible in a module the verifier has not seen). */
+ls_status ls__interp_run(const ls__interp_launch *launch, ls__interp_result *result,
+                         ls_error *error);
 
 #endif

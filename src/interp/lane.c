@@ -111,9 +111,9 @@ static void trap(ls__interp_machine *machine, const ls__interp_group *group,
                  const ls__interp_lane *lane, uint32_t code)
 {
     ls__interp_result *result = machine->result;
-    if (result->trapped && (group->linear > result->trap_workgroup ||
-                            (group->linear == result->trap_workgroup &&
-                             lane->index >= result->trap_lane)))
+    if (result->trapped &&
+        (group->linear > result->trap_workgroup ||
+         (group->linear == result->trap_workgroup && lane->index >= result->trap_lane)))
         return;
     result->trapped = true;
     result->trap_code = code;

@@ -28,7 +28,8 @@ enum {
 /* One instruction of the flat code. Structured control has become jumps:
  *   IF        when false to `target`                WHILE     when true to `target`
  *   LOOP      the back edge: to `target`            SWITCH    to switch_targets[target + case]
- *   BREAK, CONTINUE, NONE  to `target`              RETURN    `inst` is NULL at the end of a body */
+ *   BREAK, CONTINUE, NONE  to `target`              RETURN    `inst` is NULL at the end of a body
+ */
 typedef struct ls__interp_step {
     const ls__ir_inst *inst; /* NULL for NONE */
     uint32_t target;
@@ -45,8 +46,8 @@ typedef struct ls__interp_code {
     uint32_t vars_at, var_set_at, locals_at, local_set_at;
     uint32_t *local_offsets; /* of each local object, from locals_at */
     uint64_t frame_bytes;
-    uint64_t stack_bytes;    /* with the deepest chain of callees; 0 = not known yet */
-    uint64_t written_mask;   /* bit i: buffer i is stored to, here or in a callee */
+    uint64_t stack_bytes;  /* with the deepest chain of callees; 0 = not known yet */
+    uint64_t written_mask; /* bit i: buffer i is stored to, here or in a callee */
 } ls__interp_code;
 
 typedef struct ls__interp_frame {

@@ -116,8 +116,7 @@ typedef struct access {
     place place;
 } access;
 
-static ls__interp_report report_of(const access *a, ls__interp_report_kind kind,
-                                   const char *detail)
+static ls__interp_report report_of(const access *a, ls__interp_report_kind kind, const char *detail)
 {
     const ls__interp_frame *frame = a->lane->frame;
     uint32_t element_bytes = a->size;
@@ -147,9 +146,8 @@ static void check_race(const access *a)
         !ls__interp_shadow_access(a->machine, a->place.race + a->offset, a->size, is_shared,
                                   a->kind, a->lane->index, a->pc, &race))
         return;
-    ls__interp_report report =
-        report_of(a, race.same_group ? LS__INTERP_RACE_LANES : LS__INTERP_RACE_WORKGROUPS,
-                  race.detail);
+    ls__interp_report report = report_of(
+        a, race.same_group ? LS__INTERP_RACE_LANES : LS__INTERP_RACE_WORKGROUPS, race.detail);
     report.other_lane = race.lane;
     report.other_loc = a->machine->steps.items[race.pc].inst->loc;
     ls__interp_group_id(a->machine, race.group, report.other_workgroup);
@@ -183,7 +181,13 @@ static bool begin(access *a, ls__interp_machine *machine, ls__interp_group *grou
                   ls__interp_lane *lane, uint32_t pc, ls__interp_access kind)
 {
     const ls__ir_inst *inst = machine->steps.items[pc].inst;
-    *a = (access){machine, group, lane, inst, pc, kind, ls__ir_mem_bytes((ls_mem)inst->mem),
+    *a = (access){machine,
+                  group,
+                  lane,
+                  inst,
+                  pc,
+                  kind,
+                  ls__ir_mem_bytes((ls_mem)inst->mem),
                   (int64_t)lane->frame->values[inst->args[0].id],
                   place_of(machine, group, lane->frame, inst->base)};
     bool inside = a->size <= a->place.size && a->offset >= 0 &&

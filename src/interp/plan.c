@@ -156,8 +156,8 @@ static void note_features(ls__interp_machine *machine, ls__interp_code *code,
     if (inst->op == LS_OP_SG_SHUFFLE || inst->op == LS_OP_SG_BROADCAST ||
         inst->op == LS_OP_SG_REDUCE || inst->op == LS_OP_SG_BALLOT)
         machine->has_subgroup = true;
-    bool writes = inst->op == LS_OP_STORE || inst->op == LS_OP_ATOMIC ||
-                  inst->op == LS_OP_ATOMIC_CAS;
+    bool writes =
+        inst->op == LS_OP_STORE || inst->op == LS_OP_ATOMIC || inst->op == LS_OP_ATOMIC_CAS;
     if (writes && inst->base.kind == LS_BASE_BUFFER)
         code->written_mask |= UINT64_C(1) << inst->base.index;
 }

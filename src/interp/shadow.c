@@ -43,7 +43,8 @@ static uint32_t pc_of(uint64_t record)
     return (uint32_t)record & ((1u << STEP_BITS) - 1);
 }
 
-/* --- memory -------------------------------------------------------------------------------------- */
+/* --- memory --------------------------------------------------------------------------------------
+ */
 
 typedef struct extent { /* of a binding in its buffer */
     uint64_t identity, start, end;
@@ -105,7 +106,8 @@ void ls__interp_shadow_create(ls__interp_machine *machine)
     machine->grid_phase = 1;
 }
 
-/* --- time ---------------------------------------------------------------------------------------- */
+/* --- time ----------------------------------------------------------------------------------------
+ */
 
 static void next_phase(ls__interp_machine *machine)
 {
@@ -147,7 +149,8 @@ static uint64_t group_of(const ls__interp_machine *machine, uint32_t phase)
     return ls__interp_group_at(machine, low);
 }
 
-/* --- accesses ------------------------------------------------------------------------------------ */
+/* --- accesses ------------------------------------------------------------------------------------
+ */
 
 typedef struct present { /* the access being made */
     uint64_t record;
@@ -202,7 +205,8 @@ bool ls__interp_shadow_access(ls__interp_machine *machine, ls__interp_cell *cell
                               bool is_shared, ls__interp_access access, uint32_t lane, uint32_t pc,
                               ls__interp_race *race)
 {
-    static const char *const details[3][3] = {/* [earlier][present] */
+    static const char *const details[3][3] = {
+        /* [earlier][present] */
         [LS__INTERP_READ] = {"", "write after read", "atomic after read"},
         [LS__INTERP_WRITE] = {"read after write", "write after write", "atomic after write"},
         [LS__INTERP_ATOMIC] = {"read after atomic", "write after atomic", ""},

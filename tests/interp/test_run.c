@@ -12,17 +12,18 @@
 
 static const char y_u32[] = "  buffer y : u32 size 4 align 4\n";
 
-/* --- geometry ------------------------------------------------------------------------------------ */
+/* --- geometry ------------------------------------------------------------------------------------
+ */
 
 static const struct {
     const char *name;
     unsigned dimension;
 } ids[] = {
-    {"global_id", 0},       {"global_id", 1},       {"global_id", 2},       {"local_id", 0},
-    {"local_id", 1},        {"local_id", 2},        {"workgroup_id", 0},    {"workgroup_id", 1},
-    {"workgroup_id", 2},    {"global_size", 0},     {"global_size", 1},     {"global_size", 2},
-    {"workgroup_size", 0},  {"workgroup_size", 1},  {"workgroup_size", 2},  {"workgroup_count", 0},
-    {"workgroup_count", 1}, {"workgroup_count", 2}, {"local_index", 0},     {"lane", 0},
+    {"global_id", 0},       {"global_id", 1},       {"global_id", 2},      {"local_id", 0},
+    {"local_id", 1},        {"local_id", 2},        {"workgroup_id", 0},   {"workgroup_id", 1},
+    {"workgroup_id", 2},    {"global_size", 0},     {"global_size", 1},    {"global_size", 2},
+    {"workgroup_size", 0},  {"workgroup_size", 1},  {"workgroup_size", 2}, {"workgroup_count", 0},
+    {"workgroup_count", 1}, {"workgroup_count", 2}, {"local_index", 0},    {"lane", 0},
     {"subgroup", 0},        {"iteration", 0},
 };
 enum { ID_COUNT = sizeof ids / sizeof ids[0] };
@@ -71,104 +72,122 @@ static void test_geometry(void **state)
         uint32_t g = row / LANES, l = row % LANES;
         uint32_t gid[3] = {g % CX, g / CX % CY, g / CX / CY};
         uint32_t lid[3] = {l % WX, l / WX % WY, l / WX / WY};
-        const uint32_t expected[ID_COUNT] = {
-            gid[0] * WX + lid[0], gid[1] * WY + lid[1], gid[2] * WZ + lid[2],
-            lid[0], lid[1], lid[2], gid[0], gid[1], gid[2],
-            GX, GY, GZ, WX, WY, WZ, CX, CY, CZ, l, l % 32, l / 32, 9};
+        const uint32_t expected[ID_COUNT] = {gid[0] * WX + lid[0],
+                                             gid[1] * WY + lid[1],
+                                             gid[2] * WZ + lid[2],
+                                             lid[0],
+                                             lid[1],
+                                             lid[2],
+                                             gid[0],
+                                             gid[1],
+                                             gid[2],
+                                             GX,
+                                             GY,
+                                             GZ,
+                                             WX,
+                                             WY,
+                                             WZ,
+                                             CX,
+                                             CY,
+                                             CZ,
+                                             l,
+                                             l % 32,
+                                             l / 32,
+                                             9};
         assert_memory_equal(rows[row], expected, sizeof expected);
     }
     finish(&f);
 }
 
-/* --- control flow -------------------------------------------------------------------------------- */
+/* --- control flow --------------------------------------------------------------------------------
+ */
 
-static const char control_body[] =
-    "  %5 = const 0 : i32\n"
-    "  %6 = const 1 : i32\n"
-    "  set v1, %5\n"
-    "  set v2, %5\n"
-    "  loop {\n"
-    "    %7 = get v2 : i32\n"
-    "    %8 = const 10 : i32\n"
-    "    %9 = sle %8, %7 : bool\n"
-    "    if %9 {\n"
-    "      break\n"
-    "    }\n"
-    "    %10 = xor %7, %1 : i32\n"
-    "    %11 = const 7 : i32\n"
-    "    %12 = and %10, %11 : i32\n"
-    "    switch %12 {\n"
-    "    case 0, 1 {\n"
-    "      %13 = get v1 : i32\n"
-    "      %14 = add %13, %6 : i32\n"
-    "      set v1, %14\n"
-    "    }\n"
-    "    case 2 {\n"
-    "      continue\n"
-    "    }\n"
-    "    case 3 {\n"
-    "      if %9 {\n"
-    "      } else {\n"
-    "        break\n"
-    "      }\n"
-    "      set v1, %5\n"
-    "    }\n"
-    "    case 5 {\n"
-    "      block {\n"
-    "        %15 = get v1 : i32\n"
-    "        %16 = const 40 : i32\n"
-    "        %17 = slt %16, %15 : bool\n"
-    "        if %17 {\n"
-    "          break\n"
-    "        }\n"
-    "        %18 = const 100 : i32\n"
-    "        %19 = add %15, %18 : i32\n"
-    "        set v1, %19\n"
-    "      }\n"
-    "      %20 = get v1 : i32\n"
-    "      %21 = const 3 : i32\n"
-    "      %22 = add %20, %21 : i32\n"
-    "      set v1, %22\n"
-    "    }\n"
-    "    case 6 {\n"
-    "      set v3, %5\n"
-    "      loop {\n"
-    "        %23 = get v1 : i32\n"
-    "        %24 = get v3 : i32\n"
-    "        %25 = add %23, %24 : i32\n"
-    "        set v1, %25\n"
-    "      } step {\n"
-    "        %26 = get v3 : i32\n"
-    "        %27 = add %26, %6 : i32\n"
-    "        set v3, %27\n"
-    "        %28 = slt %27, %7 : bool\n"
-    "        while %28\n"
-    "      }\n"
-    "    }\n"
-    "    default {\n"
-    "      %29 = get v1 : i32\n"
-    "      %30 = const 500 : i32\n"
-    "      %31 = slt %30, %29 : bool\n"
-    "      if %31 {\n"
-    "        store u32 buffer 0 [%4], %29\n"
-    "        return\n"
-    "      }\n"
-    "      %32 = add %29, %8 : i32\n"
-    "      set v1, %32\n"
-    "    }\n"
-    "    }\n"
-    "    %33 = get v1 : i32\n"
-    "    %34 = const 3 : i32\n"
-    "    %35 = mul %33, %34 : i32\n"
-    "    %36 = add %35, %7 : i32\n"
-    "    set v1, %36\n"
-    "  } step {\n"
-    "    %37 = get v2 : i32\n"
-    "    %38 = add %37, %6 : i32\n"
-    "    set v2, %38\n"
-    "  }\n"
-    "  %39 = get v1 : i32\n"
-    "  store u32 buffer 0 [%4], %39\n";
+static const char control_body[] = "  %5 = const 0 : i32\n"
+                                   "  %6 = const 1 : i32\n"
+                                   "  set v1, %5\n"
+                                   "  set v2, %5\n"
+                                   "  loop {\n"
+                                   "    %7 = get v2 : i32\n"
+                                   "    %8 = const 10 : i32\n"
+                                   "    %9 = sle %8, %7 : bool\n"
+                                   "    if %9 {\n"
+                                   "      break\n"
+                                   "    }\n"
+                                   "    %10 = xor %7, %1 : i32\n"
+                                   "    %11 = const 7 : i32\n"
+                                   "    %12 = and %10, %11 : i32\n"
+                                   "    switch %12 {\n"
+                                   "    case 0, 1 {\n"
+                                   "      %13 = get v1 : i32\n"
+                                   "      %14 = add %13, %6 : i32\n"
+                                   "      set v1, %14\n"
+                                   "    }\n"
+                                   "    case 2 {\n"
+                                   "      continue\n"
+                                   "    }\n"
+                                   "    case 3 {\n"
+                                   "      if %9 {\n"
+                                   "      } else {\n"
+                                   "        break\n"
+                                   "      }\n"
+                                   "      set v1, %5\n"
+                                   "    }\n"
+                                   "    case 5 {\n"
+                                   "      block {\n"
+                                   "        %15 = get v1 : i32\n"
+                                   "        %16 = const 40 : i32\n"
+                                   "        %17 = slt %16, %15 : bool\n"
+                                   "        if %17 {\n"
+                                   "          break\n"
+                                   "        }\n"
+                                   "        %18 = const 100 : i32\n"
+                                   "        %19 = add %15, %18 : i32\n"
+                                   "        set v1, %19\n"
+                                   "      }\n"
+                                   "      %20 = get v1 : i32\n"
+                                   "      %21 = const 3 : i32\n"
+                                   "      %22 = add %20, %21 : i32\n"
+                                   "      set v1, %22\n"
+                                   "    }\n"
+                                   "    case 6 {\n"
+                                   "      set v3, %5\n"
+                                   "      loop {\n"
+                                   "        %23 = get v1 : i32\n"
+                                   "        %24 = get v3 : i32\n"
+                                   "        %25 = add %23, %24 : i32\n"
+                                   "        set v1, %25\n"
+                                   "      } step {\n"
+                                   "        %26 = get v3 : i32\n"
+                                   "        %27 = add %26, %6 : i32\n"
+                                   "        set v3, %27\n"
+                                   "        %28 = slt %27, %7 : bool\n"
+                                   "        while %28\n"
+                                   "      }\n"
+                                   "    }\n"
+                                   "    default {\n"
+                                   "      %29 = get v1 : i32\n"
+                                   "      %30 = const 500 : i32\n"
+                                   "      %31 = slt %30, %29 : bool\n"
+                                   "      if %31 {\n"
+                                   "        store u32 buffer 0 [%4], %29\n"
+                                   "        return\n"
+                                   "      }\n"
+                                   "      %32 = add %29, %8 : i32\n"
+                                   "      set v1, %32\n"
+                                   "    }\n"
+                                   "    }\n"
+                                   "    %33 = get v1 : i32\n"
+                                   "    %34 = const 3 : i32\n"
+                                   "    %35 = mul %33, %34 : i32\n"
+                                   "    %36 = add %35, %7 : i32\n"
+                                   "    set v1, %36\n"
+                                   "  } step {\n"
+                                   "    %37 = get v2 : i32\n"
+                                   "    %38 = add %37, %6 : i32\n"
+                                   "    set v2, %38\n"
+                                   "  }\n"
+                                   "  %39 = get v1 : i32\n"
+                                   "  store u32 buffer 0 [%4], %39\n";
 
 /* The same in C. */
 static int32_t control_twin(int32_t lane)
@@ -259,38 +278,38 @@ static void test_deep_nesting(void **state)
     finish(&f);
 }
 
-/* --- calls --------------------------------------------------------------------------------------- */
+/* --- calls ---------------------------------------------------------------------------------------
+ */
 
-static const char callees[] =
-    "function @inner -> i32 {\n"
-    "  scalar narrow : u8 size 1 align 1 at 0\n"
-    "  buffer z : u32 size 4 align 4\n"
-    "  local t size 4 align 4\n"
-    "  var v1 old : i32\n"
-    "  %1 = const 0 : i64\n"
-    "  %2 = load u32 local 0 [%1] : i32\n"   /* 0 in every call */
-    "  %3 = param u8 0 : i32\n"
-    "  %4 = get v1 : i32\n"                  /* 0 in every call */
-    "  %5 = add %3, %2 : i32\n"
-    "  %6 = add %5, %4 : i32\n"
-    "  store u32 local 0 [%1], %6\n"
-    "  set v1, %6\n"
-    "  store u32 buffer 0 [%1], %6\n"
-    "  return %6\n"
-    "}\n"
-    "function @outer -> i32, i64 {\n"
-    "  scalar a : i32 size 4 align 4 at 0\n"
-    "  scalar b : i64 size 8 align 8 at 8\n"
-    "  buffer p : u32 size 4 align 4\n"
-    "  buffer q : u32 size 4 align 4\n"
-    "  var v1 r : i32\n"
-    "  %1 = param i32 0 : i32\n"
-    "  %2 = param i64 8 : i64\n"
-    "  call @inner (%1) [buffer 1] -> v1\n"
-    "  call @inner (%1) [buffer 1] -> v1\n"
-    "  %3 = get v1 : i32\n"
-    "  return %3, %2\n"
-    "}\n";
+static const char callees[] = "function @inner -> i32 {\n"
+                              "  scalar narrow : u8 size 1 align 1 at 0\n"
+                              "  buffer z : u32 size 4 align 4\n"
+                              "  local t size 4 align 4\n"
+                              "  var v1 old : i32\n"
+                              "  %1 = const 0 : i64\n"
+                              "  %2 = load u32 local 0 [%1] : i32\n" /* 0 in every call */
+                              "  %3 = param u8 0 : i32\n"
+                              "  %4 = get v1 : i32\n" /* 0 in every call */
+                              "  %5 = add %3, %2 : i32\n"
+                              "  %6 = add %5, %4 : i32\n"
+                              "  store u32 local 0 [%1], %6\n"
+                              "  set v1, %6\n"
+                              "  store u32 buffer 0 [%1], %6\n"
+                              "  return %6\n"
+                              "}\n"
+                              "function @outer -> i32, i64 {\n"
+                              "  scalar a : i32 size 4 align 4 at 0\n"
+                              "  scalar b : i64 size 8 align 8 at 8\n"
+                              "  buffer p : u32 size 4 align 4\n"
+                              "  buffer q : u32 size 4 align 4\n"
+                              "  var v1 r : i32\n"
+                              "  %1 = param i32 0 : i32\n"
+                              "  %2 = param i64 8 : i64\n"
+                              "  call @inner (%1) [buffer 1] -> v1\n"
+                              "  call @inner (%1) [buffer 1] -> v1\n"
+                              "  %3 = get v1 : i32\n"
+                              "  return %3, %2\n"
+                              "}\n";
 
 static void test_calls(void **state)
 {
@@ -317,7 +336,8 @@ static void test_calls(void **state)
     finish(&f);
 }
 
-/* --- memory -------------------------------------------------------------------------------------- */
+/* --- memory --------------------------------------------------------------------------------------
+ */
 
 static void test_out_of_bounds(void **state)
 {
@@ -356,13 +376,16 @@ static void test_memory_types(void **state)
         uint64_t bits, expected; /* expected: the loaded value as i64, sign-extended from i32 */
         unsigned bytes;
     } cases[] = {
-        {"i8", "i32", 0x80, (uint64_t)-128, 1},     {"u8", "i32", 0x80, 0x80, 1},
-        {"i16", "i32", 0x8001, (uint64_t)-32767, 2}, {"u16", "i32", 0x8001, 0x8001, 2},
+        {"i8", "i32", 0x80, (uint64_t)-128, 1},
+        {"u8", "i32", 0x80, 0x80, 1},
+        {"i16", "i32", 0x8001, (uint64_t)-32767, 2},
+        {"u16", "i32", 0x8001, 0x8001, 2},
         {"i32", "i32", 0x80000001, 0xffffffff80000001, 4},
         {"u32", "i32", 0x80000001, 0xffffffff80000001, 4},
         {"i64", "i64", 0x8000000000000001, 0x8000000000000001, 8},
         {"u64", "i64", 0x8000000000000001, 0x8000000000000001, 8},
-        {"f16", "i32", 0x3c00, 0x3c00, 2},          {"bf16", "i32", 0x3f80, 0x3f80, 2},
+        {"f16", "i32", 0x3c00, 0x3c00, 2},
+        {"bf16", "i32", 0x3f80, 0x3f80, 2},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char declarations[160], body[320];
@@ -431,10 +454,14 @@ static void test_atomics(void **state)
         const char *kind;
         uint32_t start, operand, expected; /* by two lanes, each with this operand */
     } cases[] = {
-        {"add", 0xffffffff, 3, 5},   {"smin", 1, 0xfffffffe, 0xfffffffe},
-        {"smax", 0xfffffffe, 1, 1},  {"umin", 0xfffffffe, 1, 1},
-        {"umax", 1, 0xfffffffe, 0xfffffffe}, {"and", 0xff, 0x3c, 0x3c},
-        {"or", 0x01, 0x30, 0x31},    {"xor", 5, 3, 5},
+        {"add", 0xffffffff, 3, 5},
+        {"smin", 1, 0xfffffffe, 0xfffffffe},
+        {"smax", 0xfffffffe, 1, 1},
+        {"umin", 0xfffffffe, 1, 1},
+        {"umax", 1, 0xfffffffe, 0xfffffffe},
+        {"and", 0xff, 0x3c, 0x3c},
+        {"or", 0x01, 0x30, 0x31},
+        {"xor", 5, 3, 5},
         {"xchg", 5, 3, 3},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -498,7 +525,8 @@ static void test_tables_and_ranges(void **state)
     finish(&f);
 }
 
-/* --- traps, environment, cancellation ------------------------------------------------------------- */
+/* --- traps, environment, cancellation
+ * ------------------------------------------------------------- */
 
 /* Lanes 2, 3, 6 and 7 trap with 100 + id, then with 9; every lane goes on and stores. */
 static void test_traps(void **state)
@@ -506,6 +534,7 @@ static void test_traps(void **state)
     (void)state;
     static const ls__interp_schedule schedules[] = {LS__INTERP_ASCENDING, LS__INTERP_REVERSE,
                                                     LS__INTERP_SEED};
+    uint32_t y[8];
     fixture f;
     load_kernel(&f, "workgroup(4, 1, 1)", y_u32,
                 "  %5 = const 2 : i32\n  %6 = and %1, %5 : i32\n  %7 = eq %6, %5 : bool\n"
@@ -513,7 +542,7 @@ static void test_traps(void **state)
                 "    %10 = const 9 : i32\n    trap %10\n  }\n"
                 "  store u32 buffer 0 [%4], %1\n");
     for (size_t i = 0; i < 3; i++) {
-        uint32_t y[8] = {0};
+        memset(y, 0, sizeof y);
         bind(&f, 0, y, sizeof y);
         f.launch.global_size[0] = 8;
         f.launch.schedule = schedules[i];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The sanitizer and the C-undefined flags: for every kind of report a kernel that has the fault, with
- * everything the report must say, and beside it one that is clean.
+ * The sanitizer and the C-undefined flags: for every kind of report a kernel that has the fault,
+ * with everything the report must say, and beside it one that is clean.
  */
 #include "harness.h"
 
@@ -11,7 +11,7 @@
  * element of s that a lane will look at has been written, and a barrier passed. */
 #define PARTNERS                                                                                   \
     "  %5 = id local_index 0 : i32\n  %8 = const 1 : i32\n  %10 = zext %5 : i64\n"                 \
-    "  %11 = xor %5, %8 : i32\n  %12 = zext %11 : i64\n  %13 = const 0 : i32\n"                   \
+    "  %11 = xor %5, %8 : i32\n  %12 = zext %11 : i64\n  %13 = const 0 : i32\n"                    \
     "  %6 = index %3, %10 stride 4 count 0 : i64\n  %7 = index %3, %12 stride 4 count 0 : i64\n"   \
     "  %9 = eq %5, %13 : bool\n  store u32 shared 0 [%6], %8\n  barrier\n"
 
@@ -76,7 +76,8 @@ static void expect_one(const char *head, const char *declarations, const char *b
     finish(&f);
 }
 
-/* --- bounds -------------------------------------------------------------------------------------- */
+/* --- bounds --------------------------------------------------------------------------------------
+ */
 
 static void test_out_of_bounds(void **state)
 {
@@ -130,7 +131,8 @@ static void test_index_of_struct(void **state)
                           "access out of bounds", 0, 0, 0});
 }
 
-/* --- races between lanes --------------------------------------------------------------------------- */
+/* --- races between lanes
+ * --------------------------------------------------------------------------- */
 
 static const char four[] = "workgroup(4, 1, 1)";
 static const char objects[] = U32_BUFFER("x") U32_BUFFER("y") SHARED;
@@ -150,8 +152,10 @@ static void test_writes_of_one_value(void **state)
     (void)state;
     expect_one(four, objects, "  %5 = const 1 : i32\n  store u32 shared 0 [%3], %5 !4:5\n",
                (expected){LS__INTERP_RACE_LANES, 4, 0, 1, "s", 0, 0, "write after write", 0, 0, 4});
-    expect_one(four, objects, "  %5 = const 1 : i32\n  store u32 buffer 1 [%3], %5 !4:5\n",
-               (expected){LS__INTERP_RACE_LANES, 4, 0, 1, "y", 0, 0, "write after write", 0, 0, 4});
+    expect_two(
+        "  %5 = const 1 : i32\n  store u32 buffer 1 [%3], %5 !4:5\n",
+        (expected){LS__INTERP_RACE_LANES, 4, 0, 1, "y", 0, 0, "write after write", 0, 0, 4},
+        (expected){LS__INTERP_RACE_WORKGROUPS, 4, 1, 0, "y", 0, 0, "write after write", 0, 0, 4});
     expect_clean(four, objects, PARTNERS "  if %9 {\n    store u32 shared 0 [%3], %8\n  }\n");
 }
 
@@ -167,7 +171,8 @@ static void test_missing_barrier(void **state)
                           "  %14 = load u32 shared 0 [%7] : i32\n");
 }
 
-/* Subgroup operations and workgroup_uniform() let lanes wait for each other, but order no memory. */
+/* Subgroup operations and workgroup_uniform() let lanes wait for each other, but order no memory.
+ */
 static void test_exchange_orders_no_memory(void **state)
 {
     (void)state;
@@ -204,10 +209,11 @@ static void test_atomics_race_with_plain(void **state)
                         "  %15 = load u32 shared 0 [%3] : i32 !6:1\n",
                (expected){LS__INTERP_RACE_LANES, 5, 0, 1, "s", 0, 0, "atomic after read", 0, 0, 6},
                (expected){LS__INTERP_RACE_LANES, 6, 0, 1, "s", 0, 0, "read after atomic", 0, 0, 5});
-    expect_two(PARTNERS "  store u32 shared 0 [%3], %8 !5:1\n"
-                        "  %14 = atomic add u32 shared 0 [%3], %8 : i32 !6:1\n",
-               (expected){LS__INTERP_RACE_LANES, 5, 0, 1, "s", 0, 0, "write after write", 0, 0, 5},
-               (expected){LS__INTERP_RACE_LANES, 6, 0, 1, "s", 0, 0, "atomic after write", 0, 0, 5});
+    expect_two(
+        PARTNERS "  store u32 shared 0 [%3], %8 !5:1\n"
+                 "  %14 = atomic add u32 shared 0 [%3], %8 : i32 !6:1\n",
+        (expected){LS__INTERP_RACE_LANES, 5, 0, 1, "s", 0, 0, "write after write", 0, 0, 5},
+        (expected){LS__INTERP_RACE_LANES, 6, 0, 1, "s", 0, 0, "atomic after write", 0, 0, 5});
     expect_clean(four, objects,
                  PARTNERS "  %14 = atomic add u32 shared 0 [%3], %8 : i32\n  barrier\n"
                           "  %15 = load u32 shared 0 [%3] : i32\n");
@@ -220,15 +226,18 @@ static void test_races_of_bytes(void **state)
 {
     (void)state;
     expect_clean(four, objects, "  store u8 buffer 0 [%2], %1\n");
-    expect_one(four, objects, "  store u16 buffer 0 [%2], %1 !3:1\n",
-               (expected){LS__INTERP_RACE_LANES, 3, 0, 1, "x", 1, 0, "write after write", 0, 0, 3});
+    expect_two(
+        "  store u16 buffer 0 [%2], %1 !3:1\n",
+        (expected){LS__INTERP_RACE_LANES, 3, 0, 1, "x", 1, 0, "write after write", 0, 0, 3},
+        (expected){LS__INTERP_RACE_WORKGROUPS, 3, 1, 0, "x", 4, 1, "write after write", 0, 3, 3});
 }
 
-/* --- races between workgroups ----------------------------------------------------------------------- */
+/* --- races between workgroups
+ * ----------------------------------------------------------------------- */
 
 /* %6 = lane 0 of workgroup 0, %7 = lane 0 of workgroup 1 */
 #define LEADERS                                                                                    \
-    "  %8 = const 0 : i32\n  %6 = eq %1, %8 : bool\n  %9 = const 4 : i32\n"                          \
+    "  %8 = const 0 : i32\n  %6 = eq %1, %8 : bool\n  %9 = const 4 : i32\n"                        \
     "  %7 = eq %1, %9 : bool\n"
 
 static void test_race_between_workgroups(void **state)
@@ -238,18 +247,18 @@ static void test_race_between_workgroups(void **state)
                                        "  barrier\n"
                                        "  if %7 {\n    store u32 buffer 1 [%3], %9 !6:1\n  }\n";
     fixture f;
-    expect_one(four, objects, racy,
-               (expected){LS__INTERP_RACE_WORKGROUPS, 6, 1, 0, "y", 0, 0, "write after write", 0,
-                          0, 5});
+    expect_one(
+        four, objects, racy,
+        (expected){LS__INTERP_RACE_WORKGROUPS, 6, 1, 0, "y", 0, 0, "write after write", 0, 0, 5});
     expect_clean(four, objects,
                  LEADERS "  if %6 {\n    store u32 buffer 1 [%3], %9\n  }\n  grid_barrier\n"
                          "  if %7 {\n    store u32 buffer 1 [%3], %9\n  }\n");
     run_sanitized(&f, four, objects, racy);
     f.launch.schedule = LS__INTERP_REVERSE;
     run(&f);
-    check_report(&f, 0,
-                 (expected){LS__INTERP_RACE_WORKGROUPS, 5, 0, 0, "y", 0, 0, "write after write", 1,
-                            0, 6});
+    check_report(
+        &f, 0,
+        (expected){LS__INTERP_RACE_WORKGROUPS, 5, 0, 0, "y", 0, 0, "write after write", 1, 0, 6});
     finish(&f);
 }
 
@@ -257,16 +266,16 @@ static void test_race_between_workgroups(void **state)
 static void test_reads_of_other_workgroup(void **state)
 {
     (void)state;
-    expect_two("  %5 = const 4 : i64\n  %6 = xor %2, %5 : i64\n"
-               "  %7 = index %3, %6 stride 4 count 0 : i64\n"
-               "  %8 = load u32 buffer 1 [%4] : i32 !5:1\n"
-               "  store u32 buffer 1 [%7], %8 !6:1\n",
-               (expected){LS__INTERP_RACE_WORKGROUPS, 5, 1, 0, "y", 16, 4, "read after write", 0,
-                          0, 6},
-               (expected){LS__INTERP_RACE_WORKGROUPS, 6, 1, 0, "y", 0, 0, "write after read", 0, 0,
-                          5});
-    expect_clean(four, objects, "  %5 = load u32 buffer 1 [%3] : i32\n"
-                                "  store u32 buffer 0 [%4], %5\n");
+    expect_two(
+        "  %5 = const 4 : i64\n  %6 = xor %2, %5 : i64\n"
+        "  %7 = index %3, %6 stride 4 count 0 : i64\n"
+        "  %8 = load u32 buffer 1 [%4] : i32 !5:1\n"
+        "  store u32 buffer 1 [%7], %8 !6:1\n",
+        (expected){LS__INTERP_RACE_WORKGROUPS, 5, 1, 0, "y", 16, 4, "read after write", 0, 0, 6},
+        (expected){LS__INTERP_RACE_WORKGROUPS, 6, 1, 0, "y", 0, 0, "write after read", 0, 0, 5});
+    expect_clean(four, objects,
+                 "  %5 = load u32 buffer 1 [%3] : i32\n"
+                 "  store u32 buffer 0 [%4], %5\n");
 }
 
 /* Two parameters bound to overlapping ranges of one buffer. */
@@ -284,8 +293,8 @@ static void test_race_across_parameters(void **state)
     f.launch.sanitize = true;
     run(&f); /* lane i writes byte 4i + 4, which lane i + 1 reads after it */
     assert_int_equal(f.report_count, 1);
-    check_report(&f, 0, (expected){LS__INTERP_RACE_LANES, 5, 0, 1, "y", 4, 1, "read after write",
-                                   0, 0, 6});
+    check_report(
+        &f, 0, (expected){LS__INTERP_RACE_LANES, 5, 0, 1, "y", 4, 1, "read after write", 0, 0, 6});
     f.bindings[1].identity = 6; /* another buffer: no race */
     run(&f);
     assert_int_equal(f.report_count, 0);
@@ -311,12 +320,14 @@ static void test_report_in_callee(void **state)
     f.launch.sanitize = true;
     run(&f);
     assert_int_equal(f.report_count, 1);
-    check_report(&f, 0, (expected){LS__INTERP_RACE_LANES, 30, 0, 1, "y", 12, 3,
-                                   "write after write", 0, 0, 30});
+    check_report(
+        &f, 0,
+        (expected){LS__INTERP_RACE_LANES, 30, 0, 1, "y", 12, 3, "write after write", 0, 0, 30});
     finish(&f);
 }
 
-/* --- unwritten memory --------------------------------------------------------------------------------- */
+/* --- unwritten memory
+ * --------------------------------------------------------------------------------- */
 
 static void test_unwritten_buffer(void **state)
 {
@@ -333,8 +344,9 @@ static void test_unwritten_buffer(void **state)
     f.launch.sanitize = true;
     run(&f);
     assert_int_equal(f.report_count, 1);
-    check_report(&f, 0, (expected){LS__INTERP_UNWRITTEN_READ, 5, 0, 2, "x", 8, 2,
-                                   "read before any write", 0, 0, 0});
+    check_report(&f, 0,
+                 (expected){LS__INTERP_UNWRITTEN_READ, 5, 0, 2, "x", 8, 2, "read before any write",
+                            0, 0, 0});
     assert_null(memchr(written, 0, sizeof written)); /* the kernel has written all of it */
     run(&f);
     assert_int_equal(f.report_count, 0);
@@ -352,11 +364,11 @@ static void test_unwritten_shared_and_local(void **state)
     static const char with_local[] = U32_BUFFER("x") SHARED "  local t size 16 align 4\n"
                                                             "  var v1 v : i32\n";
     expect_one(four, with_local, "  %5 = load u32 shared 0 [%3] : i32 !5:1\n",
-               (expected){LS__INTERP_UNWRITTEN_READ, 5, 0, 0, "s", 0, 0, "read before any write",
-                          0, 0, 0});
+               (expected){LS__INTERP_UNWRITTEN_READ, 5, 0, 0, "s", 0, 0, "read before any write", 0,
+                          0, 0});
     expect_one(four, with_local, "  %5 = atomic add u32 shared 0 [%3], %1 : i32 !5:1\n",
-               (expected){LS__INTERP_UNWRITTEN_READ, 5, 0, 0, "s", 0, 0, "read before any write",
-                          0, 0, 0});
+               (expected){LS__INTERP_UNWRITTEN_READ, 5, 0, 0, "s", 0, 0, "read before any write", 0,
+                          0, 0});
     expect_one(four, with_local,
                "  %5 = const 4 : i64\n  store u8 local 0 [%5], %1\n"
                "  %6 = load u32 local 0 [%5] : i32 !6:1\n",
@@ -370,7 +382,8 @@ static void test_unwritten_shared_and_local(void **state)
                  "  %6 = load u32 local 0 [%3] : i32\n");
 }
 
-/* --- what C leaves undefined --------------------------------------------------------------------------- */
+/* --- what C leaves undefined
+ * --------------------------------------------------------------------------- */
 
 /* `lines`: %5.. = operands; the flagged instruction is at line 9. */
 static void expect_flag(const char *lines, const char *detail)
@@ -445,8 +458,8 @@ static void test_undefined_conversions(void **state)
         {"-128.5", "f2s 8", "i32", NULL},       {"-129.0", "f2s 8", "i32", range},
         {"255.5", "f2u 8", "i32", NULL},        {"256.0", "f2u 8", "i32", range},
         {"-0.5", "f2u 32", "i32", NULL},        {"-1.0", "f2u 32", "i32", range},
-        {"0x4f000000", "f2s 32", "i32", range}, /* 2^31 */
-        {"0xcf000000", "f2s 32", "i32", NULL},  /* -2^31 */
+        {"0x4f000000", "f2s 32", "i32", range},                                         /* 2^31 */
+        {"0xcf000000", "f2s 32", "i32", NULL},                                          /* -2^31 */
         {"0x4effffff", "f2s 32", "i32", NULL},  {"0x5f800000", "f2u 64", "i64", range}, /* 2^64 */
         {"0x5f7fffff", "f2u 64", "i64", NULL},  {"0x7fc00000", "f2s 64", "i64", range},
         {"0x7f800000", "f2u 16", "i32", range},
@@ -472,7 +485,8 @@ static void test_undefined_memory(void **state)
     expect_flag("  %5 = const 0 : i32\n  %6 = clz %5 : i32\n  %7 = ctz %5 : i32\n", NULL);
 }
 
-/* --- de-duplication -------------------------------------------------------------------------------------- */
+/* --- de-duplication
+ * -------------------------------------------------------------------------------------- */
 
 static void test_report_all(void **state)
 {
@@ -488,8 +502,9 @@ static void test_report_all(void **state)
     run(&f);
     assert_int_equal(f.report_count, 8);
     for (unsigned i = 0; i < 8; i++)
-        check_report(&f, i, (expected){LS__INTERP_OUT_OF_BOUNDS_STORE, 0, i / 4, i % 4, "x", 4 * i,
-                                       i, "access out of bounds", 0, 0, 0});
+        check_report(&f, i,
+                     (expected){LS__INTERP_OUT_OF_BOUNDS_STORE, 0, i / 4, i % 4, "x", 4 * i, i,
+                                "access out of bounds", 0, 0, 0});
     f.launch.on_report = NULL; /* counted all the same */
     run(&f);
     assert_int_equal(f.result.report_count, 8);

@@ -80,8 +80,7 @@ static void run_trace(uint64_t seed)
             for (uint32_t barrier = 0; barrier <= barriers; barrier++) {
                 for (uint32_t i = ls__rng_below(&rng, weight); i > 0; i--) {
                     static const ls__interp_access choice[] = {LS__INTERP_READ, LS__INTERP_READ,
-                                                               LS__INTERP_WRITE,
-                                                               LS__INTERP_ATOMIC};
+                                                               LS__INTERP_WRITE, LS__INTERP_ATOMIC};
                     check_access(&t, (event){choice[ls__rng_below(&rng, 4)], grid, turn, barrier,
                                              ls__rng_below(&rng, LANES)});
                 }
@@ -113,9 +112,12 @@ static void test_shadow_bytes(void **state)
     ls__interp_race race;
 
     ls__interp_shadow_turn(&machine, 0);
-    assert_false(ls__interp_shadow_access(&machine, cells + 3, 1, true, LS__INTERP_WRITE, 0, 1, &race));
-    assert_false(ls__interp_shadow_access(&machine, cells + 4, 4, true, LS__INTERP_WRITE, 1, 2, &race));
-    assert_false(ls__interp_shadow_access(&machine, cells + 1, 2, true, LS__INTERP_READ, 2, 3, &race));
+    assert_false(
+        ls__interp_shadow_access(&machine, cells + 3, 1, true, LS__INTERP_WRITE, 0, 1, &race));
+    assert_false(
+        ls__interp_shadow_access(&machine, cells + 4, 4, true, LS__INTERP_WRITE, 1, 2, &race));
+    assert_false(
+        ls__interp_shadow_access(&machine, cells + 1, 2, true, LS__INTERP_READ, 2, 3, &race));
     assert_true(ls__interp_shadow_access(&machine, cells, 4, true, LS__INTERP_READ, 3, 4, &race));
     assert_int_equal(race.lane, 0);
     assert_int_equal(race.pc, 1);

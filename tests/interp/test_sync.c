@@ -9,8 +9,11 @@ static const char y_u32[] = "  buffer y : u32 size 4 align 4\n";
 static const struct {
     ls__interp_schedule schedule;
     uint64_t seed;
-} schedules[] = {{LS__INTERP_ASCENDING, 0}, {LS__INTERP_REVERSE, 0}, {LS__INTERP_SEED, 1},
-                 {LS__INTERP_SEED, 2},      {LS__INTERP_SEED, 3}};
+} schedules[] = {{LS__INTERP_ASCENDING, 0},
+                 {LS__INTERP_REVERSE, 0},
+                 {LS__INTERP_SEED, 1},
+                 {LS__INTERP_SEED, 2},
+                 {LS__INTERP_SEED, 3}};
 enum { SCHEDULES = sizeof schedules / sizeof schedules[0] };
 
 static void use_schedule(fixture *f, size_t i)
@@ -19,38 +22,38 @@ static void use_schedule(fixture *f, size_t i)
     f->launch.seed = schedules[i].seed;
 }
 
-/* --- barriers ------------------------------------------------------------------------------------ */
+/* --- barriers ------------------------------------------------------------------------------------
+ */
 
 /* Prefix sum in shared memory (Hillis and Steele, two arrays in turn): log2(32) barriers in a loop.
  * s[p][i] + (i >= d ? s[p][i-d] : 0) -> s[1-p][i]. An index below 0 reads 0. */
-static const char prefix_body[] =
-    "  %5 = id local_index 0 : i32\n"
-    "  %6 = zext %5 : i64\n"
-    "  %7 = index %3, %6 stride 4 count 0 : i64\n"
-    "  %8 = load u32 buffer 0 [%4] : i32\n"
-    "  store u32 shared 0 [%7], %8\n"
-    "  %9 = const 1 : i64\n"
-    "  set v1, %9\n"
-    "  loop {\n"
-    "    barrier\n"
-    "    %10 = get v1 : i64\n"
-    "    %11 = sub %6, %10 : i64\n"
-    "    %12 = index %3, %11 stride 4 count 0 : i64\n"
-    "    %13 = load u32 shared 0 [%7] : i32\n"
-    "    %14 = load u32 shared 0 [%12] : i32\n"
-    "    %15 = add %13, %14 : i32\n"
-    "    barrier\n"
-    "    store u32 shared 0 [%7], %15\n"
-    "  } step {\n"
-    "    %16 = get v1 : i64\n"
-    "    %17 = add %16, %16 : i64\n"
-    "    set v1, %17\n"
-    "    %18 = const 32 : i64\n"
-    "    %19 = slt %17, %18 : bool\n"
-    "    while %19\n"
-    "  }\n"
-    "  %20 = load u32 shared 0 [%7] : i32\n"
-    "  store u32 buffer 0 [%4], %20\n";
+static const char prefix_body[] = "  %5 = id local_index 0 : i32\n"
+                                  "  %6 = zext %5 : i64\n"
+                                  "  %7 = index %3, %6 stride 4 count 0 : i64\n"
+                                  "  %8 = load u32 buffer 0 [%4] : i32\n"
+                                  "  store u32 shared 0 [%7], %8\n"
+                                  "  %9 = const 1 : i64\n"
+                                  "  set v1, %9\n"
+                                  "  loop {\n"
+                                  "    barrier\n"
+                                  "    %10 = get v1 : i64\n"
+                                  "    %11 = sub %6, %10 : i64\n"
+                                  "    %12 = index %3, %11 stride 4 count 0 : i64\n"
+                                  "    %13 = load u32 shared 0 [%7] : i32\n"
+                                  "    %14 = load u32 shared 0 [%12] : i32\n"
+                                  "    %15 = add %13, %14 : i32\n"
+                                  "    barrier\n"
+                                  "    store u32 shared 0 [%7], %15\n"
+                                  "  } step {\n"
+                                  "    %16 = get v1 : i64\n"
+                                  "    %17 = add %16, %16 : i64\n"
+                                  "    set v1, %17\n"
+                                  "    %18 = const 32 : i64\n"
+                                  "    %19 = slt %17, %18 : bool\n"
+                                  "    while %19\n"
+                                  "  }\n"
+                                  "  %20 = load u32 shared 0 [%7] : i32\n"
+                                  "  store u32 buffer 0 [%4], %20\n";
 
 static void test_barriers_and_shared_memory(void **state)
 {
@@ -101,7 +104,8 @@ static void test_fresh_memory(void **state)
     finish(&f);
 }
 
-/* --- subgroups ----------------------------------------------------------------------------------- */
+/* --- subgroups -----------------------------------------------------------------------------------
+ */
 
 /* Runs `body`, which makes %9 (u32 bits) of %5 = x[i]; checks it for three subgroups in a workgroup
  * of 64 and one half empty one under all schedules. */
@@ -272,39 +276,39 @@ static void test_workgroup_uniform(void **state)
     finish(&f);
 }
 
-/* --- grid barriers ------------------------------------------------------------------------------- */
+/* --- grid barriers -------------------------------------------------------------------------------
+ */
 
 /* Three rounds of y[i] = y[i] + y[(i + 1) % n] over the whole grid, each round reading what the
  * last one wrote; the values carried over are variables and shared memory. */
-static const char grid_body[] =
-    "  %5 = const 1 : i32\n"
-    "  %6 = id global_size 0 : i32\n"
-    "  %7 = add %1, %5 : i32\n"
-    "  %8 = urem %7, %6 : i32\n"
-    "  %9 = zext %8 : i64\n"
-    "  %10 = index %3, %9 stride 4 count 0 : i64\n"
-    "  %11 = id local_index 0 : i32\n"
-    "  %12 = zext %11 : i64\n"
-    "  %13 = index %3, %12 stride 4 count 0 : i64\n"
-    "  %22 = const 0 : i32\n"
-    "  set v1, %22\n"
-    "  loop {\n"
-    "    %14 = load u32 buffer 0 [%4] : i32\n"
-    "    %15 = load u32 buffer 0 [%10] : i32\n"
-    "    %16 = add %14, %15 : i32\n"
-    "    store u32 shared 0 [%13], %16\n"
-    "    grid_barrier\n"
-    "    %17 = load u32 shared 0 [%13] : i32\n"
-    "    store u32 buffer 0 [%4], %17\n"
-    "    grid_barrier\n"
-    "  } step {\n"
-    "    %18 = get v1 : i32\n"
-    "    %19 = add %18, %5 : i32\n"
-    "    set v1, %19\n"
-    "    %20 = const 3 : i32\n"
-    "    %21 = slt %19, %20 : bool\n"
-    "    while %21\n"
-    "  }\n";
+static const char grid_body[] = "  %5 = const 1 : i32\n"
+                                "  %6 = id global_size 0 : i32\n"
+                                "  %7 = add %1, %5 : i32\n"
+                                "  %8 = urem %7, %6 : i32\n"
+                                "  %9 = zext %8 : i64\n"
+                                "  %10 = index %3, %9 stride 4 count 0 : i64\n"
+                                "  %11 = id local_index 0 : i32\n"
+                                "  %12 = zext %11 : i64\n"
+                                "  %13 = index %3, %12 stride 4 count 0 : i64\n"
+                                "  %22 = const 0 : i32\n"
+                                "  set v1, %22\n"
+                                "  loop {\n"
+                                "    %14 = load u32 buffer 0 [%4] : i32\n"
+                                "    %15 = load u32 buffer 0 [%10] : i32\n"
+                                "    %16 = add %14, %15 : i32\n"
+                                "    store u32 shared 0 [%13], %16\n"
+                                "    grid_barrier\n"
+                                "    %17 = load u32 shared 0 [%13] : i32\n"
+                                "    store u32 buffer 0 [%4], %17\n"
+                                "    grid_barrier\n"
+                                "  } step {\n"
+                                "    %18 = get v1 : i32\n"
+                                "    %19 = add %18, %5 : i32\n"
+                                "    set v1, %19\n"
+                                "    %20 = const 3 : i32\n"
+                                "    %21 = slt %19, %20 : bool\n"
+                                "    while %21\n"
+                                "  }\n";
 
 static void load_grid_kernel(fixture *f)
 {
@@ -341,7 +345,8 @@ static void test_grid_barriers(void **state)
     finish(&f);
 }
 
-/* --- schedules ----------------------------------------------------------------------------------- */
+/* --- schedules -----------------------------------------------------------------------------------
+ */
 
 /* The order in which lanes ran, seen through an (unordered) counter. */
 static void run_order(fixture *f, size_t schedule, uint32_t y[13])
@@ -381,7 +386,8 @@ static void test_schedules_permute(void **state)
     finish(&f);
 }
 
-/* --- limits -------------------------------------------------------------------------------------- */
+/* --- limits --------------------------------------------------------------------------------------
+ */
 
 static void test_grid_memory_limit(void **state)
 {
@@ -459,6 +465,57 @@ static void test_out_of_memory(void **state)
     finish(&f);
 }
 
+/* --- modules the verifier would refuse
+ * ------------------------------------------------------------- */
+
+/* A kernel whose only lane or workgroup of id 1 goes to `op`. */
+static ls_status run_divergent(ls_op op, ls_id id, uint32_t lanes, fixture *f)
+{
+    ls__oom oom;
+    if (setjmp(oom.jump))
+        return LS_E_OUT_OF_MEMORY;
+    *f = (fixture){.module = ls__ir_module_create(&oom, 0), .launch = {.global_size = {64, 1, 1}}};
+    ls__ir_function *kernel = ls__ir_function_add(f->module, "k", true);
+    ls__ir_cursor cursor = {.function = kernel, .region = kernel->body};
+    memcpy(kernel->workgroup, (uint32_t[]){lanes, 1, 1}, sizeof kernel->workgroup);
+    ls__ir_inst *value = ls__ir_insert(&cursor, LS_OP_ID, LS_TYPE_I32, NULL, 0);
+    value->imm = id;
+    ls_value one = ls__ir_const_i32(&cursor, 1);
+    ls__ir_inst *branch = ls__ir_if(&cursor, ls__ir_emit2(&cursor, LS_OP_EQ, value->id, one));
+    cursor.region = branch->regions[0];
+    if (op == LS_OP_SG_BALLOT)
+        ls__ir_emit1(&cursor, op, ls__ir_const_bool(&cursor, true));
+    else
+        ls__ir_insert(&cursor, op, LS_TYPE_VOID, NULL, 0);
+    f->launch.module = f->module;
+    f->launch.kernel = kernel;
+    return try_run(f);
+}
+
+static void test_divergent_barriers(void **state)
+{
+    (void)state;
+    static const struct {
+        ls_op op;
+        ls_id id;
+        uint32_t lanes;
+    } cases[] = {{LS_OP_BARRIER, LS_ID_LOCAL_ID, 4},
+                 {LS_OP_GRID_BARRIER, LS_ID_LOCAL_ID, 4},
+                 {LS_OP_GRID_BARRIER, LS_ID_WORKGROUP_ID, 4},
+                 {LS_OP_SG_BALLOT, LS_ID_LOCAL_ID, 32},
+                 {LS_OP_SG_BALLOT, LS_ID_WORKGROUP_ID, 16}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        fixture f;
+        assert_int_equal(run_divergent(cases[i].op, cases[i].id, cases[i].lanes, &f),
+                         LS_E_INVALID_ARGUMENT);
+        assert_non_null(strstr(f.error.message, "kernel 'k'"));
+        finish(&f);
+    }
+    fixture f; /* uniform: fine */
+    assert_int_equal(run_divergent(LS_OP_BARRIER, LS_ID_WORKGROUP_ID, 4, &f), LS_OK);
+    finish(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -473,6 +530,7 @@ int main(void)
         cmocka_unit_test(test_memory_limits),
         cmocka_unit_test(test_too_many_workgroups),
         cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_divergent_barriers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
