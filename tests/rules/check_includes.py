@@ -14,8 +14,8 @@ import sys
 ALLOWED = {
     "base": ["lockstep/base.h"],
     "ir": ["public", "base"],
-    "kernels": ["base"],
-    "lang": ["public", "base", "ir", "kernels"],
+    "kernels": ["lang/lang.h"],
+    "lang": ["public", "base", "ir"],
     "pass": ["public", "base", "ir"],
     "interp": ["public", "base", "ir"],
     "emit": ["public", "base", "ir"],
