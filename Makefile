@@ -15,7 +15,7 @@ $(BUILD)/build.ninja:
 	meson setup $(BUILD) $(MESON_FLAGS)
 
 demo:
-	tools/setup.sh build
+	tools/setup.sh demo
 	$(MAKE) $(BUILD)/build.ninja
 	meson compile -C $(BUILD) lockstep:executable
 	tools/demo.sh $(BUILD)/src/cli/lockstep

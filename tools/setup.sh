@@ -4,6 +4,7 @@
 # Installs the Debian packages that Lockstep needs and that are not there yet.
 #
 #   tools/setup.sh build    what the library and the command need
+#   tools/setup.sh demo     also NumPy, with which the demonstration shows its results
 #   tools/setup.sh check    also what all tests need
 #
 # Nothing is touched when nothing is missing. Uses sudo when not run by root.
@@ -14,9 +15,10 @@ check='g++ clang libclang-rt-dev libcmocka-dev libmpfr-dev python3-numpy'
 
 case "${1:-}" in
 build) wanted=$build ;;
+demo) wanted="$build python3-numpy" ;;
 check) wanted="$build $check" ;;
 *)
-    echo "usage: tools/setup.sh build|check" >&2
+    echo "usage: tools/setup.sh build|demo|check" >&2
     exit 2
     ;;
 esac

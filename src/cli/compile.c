@@ -88,7 +88,7 @@ static ls_status write_output(const char *path, const void *bytes, size_t size, 
 {
     ls__os_writer *writer;
     if (!path) {
-        fwrite(bytes, 1, size, stdout); /* failures show when main flushes */
+        fwrite(bytes, 1, size, stdout); /* failures show when main.c flushes */
         return LS_OK;
     }
     ls_status status = ls__os_writer_open(path, &writer, error);

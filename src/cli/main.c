@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 #include "lockstep/ir.h"
@@ -67,18 +68,19 @@ static const struct argp arguments = {
            "\nExit status: 0 good, 1 failed, 2 wrong command line, 130 stopped by Ctrl-C.\n",
 };
 
-/* What was printed must have arrived, also on a full disk. */
-static int finish_output(int result)
+/* At exit, also where argp ends the program: what was printed must have arrived. */
+static void check_output(void)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
-        return result;
+        return;
     fprintf(stderr, "lockstep: cannot write to standard output: %s\n", strerror(errno));
-    return result ? result : LS__EXIT_FAILED;
+    _exit(LS__EXIT_FAILED);
 }
 
 int main(int argc, char **argv)
 {
     struct choice choice = {0};
+    atexit(check_output);
     argp_program_version_hook = print_version;
     argp_err_exit_status = LS__EXIT_USAGE;
     if (argp_parse(&arguments, argc, argv, ARGP_IN_ORDER, NULL, &choice) != 0 || !choice.command)
@@ -88,5 +90,5 @@ int main(int argc, char **argv)
     char title[32];
     snprintf(title, sizeof title, "%s", choice.command->title);
     argv[choice.first] = title;
-    return finish_output(choice.command->run(argc - choice.first, argv + choice.first));
+    return choice.command->run(argc - choice.first, argv + choice.first);
 }

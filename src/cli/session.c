@@ -308,8 +308,12 @@ static ls_status save(session *s, ls_error *error)
 static void print_summary(const session *s)
 {
     const uint32_t *global = s->job->global;
-    printf("%s: ran %u x %u x %u lanes on %s in %.1f ms\n", s->binding.kernel.name, global[0],
-           global[1] ? global[1] : 1, global[2] ? global[2] : 1, ls_device_name(s->device),
+    printf("%s: ran %u", s->binding.kernel.name, global[0]);
+    if (global[1] > 1 || global[2] > 1)
+        printf(" x %u", global[1] ? global[1] : 1);
+    if (global[2] > 1)
+        printf(" x %u", global[2]);
+    printf(" lanes on %s in %.1f ms\n", ls_device_name(s->device),
            (double)s->receipt.execution_host_ns / 1e6);
     for (uint32_t i = 0; i < s->job->save_count; i++) {
         char text[256];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The reader of .npy headers on any bytes: no crash, promises kept, and what we write reads back. */
+/* The reader of .npy headers on any bytes: no crash, promises kept, and what we write reads back.
+ */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

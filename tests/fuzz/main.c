@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A fuzz target without libFuzzer: runs it once on every file of the folders named as arguments, and
- * on each file cut at several places, so that the corpus is a test in every build.
+ * A fuzz target without libFuzzer: runs it once on every file of the folders named as arguments,
+ * and on each file cut at several places, so that the corpus is a test in every build.
  */
 #include <dirent.h>
 #include <stdint.h>

@@ -1,0 +1,237 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Wrong input: one clear line, an exit status that is not zero, and no file left behind."""
+
+import subprocess
+
+import cli
+
+GOOD = ["--global", "8", "n=8", "a=2", "x=iota:f32:8", "y=fill:f32:8:1"]
+
+
+def saxpy(*more, **changes):
+    """A good command line with arguments replaced (or left out, when None) and added."""
+    words = []
+    for word in GOOD:
+        name = word.split("=")[0]
+        if changes.get(name, word) is not None:
+            words.append(f"{name}={changes[name]}" if name in changes else word)
+    return ["run", "saxpy.kc", *words, *more]
+
+
+class CommandLine(cli.Case):
+    def test_commands(self):
+        self.bad(says="a command is needed", status=2)
+        self.bad("walk", says="no command 'walk'", status=2)
+        self.bad("--walk", says="unrecognized option", status=2)
+        self.bad("devices", "x", says="'x' is not expected", status=2)
+
+    def test_options(self):
+        self.bad("run", says="which file", status=2)
+        self.bad("run", "saxpy.kc", "n=8", says="--global", status=2)
+        for option, value, says in [
+                ("--global", "0x", "--global takes"), ("--global", "", "--global takes"),
+                ("--global", "1,", "--global takes"), ("--global", "1,2,3,4", "at most three"),
+                ("--global", "-1", "--global takes"), ("--global", "4294967296", "--global takes"),
+                ("--schedule", "sideways", "ascending, reverse or seed:N"),
+                ("--schedule", "seed:", "ascending, reverse or seed:N"),
+                ("--time-limit", "soon", "positive number of seconds"),
+                ("--time-limit", "0", "positive number of seconds"),
+                ("--time-limit", "-1", "positive number of seconds"),
+                ("--time-limit", "nan", "positive number of seconds"),
+                ("--budget", "0", "number of bytes"), ("--budget", "1X", "number of bytes"),
+                ("--budget", "99999999999G", "number of bytes"),
+                ("--repeat", "-1", "number of rounds"), ("-D", "=3", "NAME=VALUE"),
+                ("-D", "N=x", "not an integer"), ("--walk", "1", "unrecognized option")]:
+            with self.subTest(option=option, value=value):
+                self.bad(*saxpy(f"{option}={value}" if option != "-D" else f"-D{value}"),
+                         says=says, status=2)
+
+    def test_compile_options(self):
+        self.bad("compile", says="which file", status=2)
+        self.bad("compile", "a.kc", "b.kc", says="one file at a time", status=2)
+        self.bad("compile", "saxpy.kc", "--emit", "exe", says="ir or irb", status=2)
+        self.bad("compile", "saxpy.kc", "--after", "nothing", says="nothing")
+        self.bad("compile", "saxpy.kc", "--lower", "everything", says="everything")
+        self.bad("compile", "missing.kc", says="cannot open 'missing.kc'")
+
+
+class Program(cli.Case):
+    def test_files(self):
+        self.bad("run", "missing.kc", "--global", "1", says="cannot open 'missing.kc': No such file")
+        self.bad("run", ".", "--global", "1", says="Is a directory")
+        self.write("empty.kc", "")
+        self.bad("run", "empty.kc", "--global", "1", says="no kernel")
+
+    def test_errors_of_the_kernel(self):
+        self.write("bad.kc", "kernel void f(f32 *y)\n{\n    y[0] = 1.0f +;\n    y[1] = z;\n}\n")
+        result = self.run_command("run", "bad.kc", "--global", "1", "y=zeros:f32:2",
+                                  "--save", "y=y.npy")
+        self.assertEqual((result.returncode, result.stdout), (1, ""))
+        self.assertRegex(result.stderr, r"bad\.kc:3:\d+: error: LS\d{4}: ")
+        self.assertRegex(result.stderr, r"bad\.kc:4:\d+: error: LS\d{4}: ")
+        self.assertIn("    y[0] = 1.0f +;\n", result.stderr)
+        self.assertEqual(result.stderr.splitlines()[-1], "lockstep: bad.kc: 2 errors")
+        self.assertFalse(self.path("y.npy").exists())
+        result = self.run_command("compile", "bad.kc", "-o", "bad.ir")
+        self.assertEqual(result.returncode, 1)
+        self.assertFalse(self.path("bad.ir").exists())
+
+    def test_ir_files(self):
+        self.write("a.ir", "not IR at all\n")
+        self.bad("run", "a.ir", "--global", "1", says="a.ir")
+        self.write("a.irb", "not IR at all\n")
+        self.bad("run", "a.irb", "--global", "1", says="a.irb")
+        self.good("compile", "saxpy.kc", "--emit", "irb", "-o", "s.irb")
+        damaged = bytearray(self.path("s.irb").read_bytes())
+        damaged[len(damaged) // 2] ^= 1
+        self.path("s.irb").write_bytes(damaged)
+        self.bad("run", "s.irb", *GOOD, says="s.irb")
+        self.bad("run", "a.ir", "--global", "1", "-DN=3", says="-DN")
+
+    def test_kernels(self):
+        self.bad(*saxpy("--kernel", "saxpi"), says=["saxpi", "saxpy"])
+        self.write("two.kc", "kernel void a(u32 *y) { y[0] = 1u; }\n"
+                             "kernel void b(u32 *y) { y[0] = 2u; }\n")
+        self.bad("run", "two.kc", "--global", "1", "y=zeros:u32:1",
+                 says=["2 kernels", "--kernel", "a, b"])
+
+    def test_constants(self):
+        result = self.run_command(*saxpy("-DNOPE=3"))
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("NOPE", result.stderr)
+
+
+class Arguments(cli.Case):
+    def test_names(self):
+        self.bad(*saxpy("z=1"), says=["'z=1'", "saxpy(u32 n, f32 a, const f32 *x, f32 *y)"])
+        self.bad(*saxpy("n=8"), says="'n' is given twice")
+        self.bad(*saxpy(a=None), says="no value is given for 'a'")
+        self.bad(*saxpy(y=None), says="no value is given for 'y'")
+        self.bad(*saxpy("8"), says="'8' is not NAME=VALUE")
+
+    def test_scalars(self):
+        self.bad(*saxpy(n="-1"), says=["out of range", "n=-1 is u32"])
+        self.bad(*saxpy(n="4294967296"), says="0 to 4294967295")
+        self.bad(*saxpy(n="1.5"), says=["not an integer", "n=1.5 is u32"])
+        self.bad(*saxpy(a="fast"), says=["not a number", "a=fast is f32"])
+        self.bad(*saxpy(a="1e40"), says="out of range")
+        self.bad(*saxpy(n=""), says="not an integer")
+        self.bad(*saxpy(a="@x.npy"), says="not a number")
+
+    def test_generators(self):
+        self.bad(*saxpy(x="3"), says=["'x' is a buffer", "zeros:TYPE:SHAPE", "x=3"])
+        self.bad(*saxpy(x="zeros:u32:8"), says=["'u32'", "'x' points to f32"])
+        self.bad(*saxpy(x="zeros:f32:0"), says="at least one element")
+        self.bad(*saxpy(x="zeros:f32:8x"), says="not a shape")
+        self.bad(*saxpy(x="fill:f32:8"), says="fill:TYPE:SHAPE:VALUE")
+        self.bad(*saxpy(x="zeros:f32:4611686018427387904"), says="more than a buffer can hold")
+
+    def test_memory(self):
+        self.bad(*saxpy(x="zeros:f32:4000000000000000"), says="buffer 'x'")
+        self.bad(*saxpy("--budget", "48"), says="48")
+
+    def test_npy_files(self):
+        cli.write_npy(self.path("f64.npy"), "<f8", [1.0] * 8)
+        self.bad(*saxpy(x="@f64.npy"), says=["f64.npy", "'<f8'", "float32", "astype('float32')"])
+        cli.write_npy(self.path("i32.npy"), "<i4", [1] * 8)
+        self.bad(*saxpy(x="@i32.npy"), says="'x' points to f32")
+        self.path("empty.npy").write_bytes(cli.npy_bytes("<f4", (0,), b""))
+        self.bad(*saxpy(x="@empty.npy"), says="no elements")
+        self.path("short.npy").write_bytes(cli.npy_bytes("<f4", (8,), b"1234"))
+        self.bad(*saxpy(x="@short.npy"), says=["4 bytes of data", "promises 32", "short.npy"])
+        self.path("zero.npy").write_bytes(b"")
+        self.bad(*saxpy(x="@zero.npy"), says=["not a .npy file", "zero.npy"])
+        self.path("big.npy").write_bytes(cli.npy_bytes(">f4", (1,), b"1234"))
+        self.bad(*saxpy(x="@big.npy"), says=["big-endian", "astype"])
+        self.bad(*saxpy(x="@missing.npy"), says="cannot open 'missing.npy'")
+        self.bad(*saxpy(x="@x.txt"), says=".npy or .bin")
+        self.path("odd.bin").write_bytes(b"12345")
+        self.bad(*saxpy(x="@odd.bin"), says="5 bytes, not a multiple of 4")
+
+    def test_struct_values(self):
+        self.write("s.kc", "struct p { f32 x; i32 n; };\n"
+                           "kernel void s(struct p v, struct p *q) { q[0].x = v.x; }\n")
+        for value in "1", "hex:", "hex:00", "hex:00112233445566778", "hex:001122334455667G":
+            self.bad("run", "s.kc", "--global", "1", f"v={value}", "q=zeros:|V8:1",
+                     says="struct of 8 bytes")
+        self.bad("run", "s.kc", "--global", "1", "v=hex:0011223344556677", "q=iota:f32:1",
+                 says="'q' points to")
+        cli.write_npy(self.path("f64.npy"), "<f8", [1.0])
+        self.bad("run", "s.kc", "--global", "1", "v=hex:0011223344556677", "q=@f64.npy",
+                 says="structured dtype of 8 bytes")
+
+
+class Devices(cli.Case):
+    def test_unknown(self):
+        self.bad(*saxpy("--device", "abacus"), says=["abacus", "reference"])
+
+    def test_reference_only(self):
+        self.bad(*saxpy("--device", "fault", "--sanitize"), says="--device reference")
+        self.bad(*saxpy("--device", "fault", "--schedule", "reverse"), says="--device reference")
+
+    def test_lowering(self):
+        self.bad(*saxpy("--lower", "gravity"), says="gravity")
+
+    def test_too_much_shared_memory(self):
+        self.write("s.kc", "kernel void s(u32 *y) { shared u32 t[16384]; "
+                           "t[local_index()] = 1u; barrier(); y[0] = t[5]; }\n")
+        result = self.run_command("run", "s.kc", "--global", "1", "y=zeros:u32:1")
+        if result.returncode:  # a device may have that much
+            self.assertIn("shared", result.stderr)
+
+
+class Saving(cli.Case):
+    def test_names(self):
+        self.bad(*saxpy("--save", "y"), says="NAME=FILE")
+        self.bad(*saxpy("--save", "=y.npy"), says="NAME=FILE")
+        self.bad(*saxpy("--save", "y="), says="NAME=FILE")
+        self.bad(*saxpy("--save", "z=z.npy"), says=["'z'", "saxpy(u32 n"])
+        self.bad(*saxpy("--save", "a=a.npy"), says="'a' is no buffer")
+        self.bad(*saxpy("--save", "y=y.txt"), says=".npy, .pgm or .bin")
+        self.bad(*saxpy("--save", "y=y.pgm"), says="u8")
+        self.bad(*saxpy("--save", "y=o.npy", "--save", "x=o.npy"), says="'o.npy'")
+
+    def test_missing_folder(self):
+        self.bad(*saxpy("--save", "y=no/y.npy"), says="cannot write 'no/y.npy': No such file")
+
+    def test_folder_as_file(self):
+        self.path("d.npy").mkdir()
+        self.bad(*saxpy("--save", "y=d.npy"), says="Is a directory")
+
+    def test_one_bad_name_saves_nothing(self):
+        self.bad(*saxpy("--save", "x=x.npy", "--save", "y=no/y.npy"), says="no/y.npy")
+
+    def test_old_file_stays_when_saving_fails(self):
+        self.write("y.npy", "old")
+        self.bad(*saxpy("--save", "y=y.npy", "--save", "x=no/x.npy"), says="no/x.npy")
+        self.assertEqual(self.path("y.npy").read_text(), "old")
+
+    def test_full_disk(self):
+        self.path("full.npy").symlink_to("/dev/full")
+        before = sorted(self.folder.iterdir())
+        result = self.run_command(*saxpy("--save", "x=x.npy", "--save", "y=full.npy"))
+        self.assertEqual((result.returncode, result.stdout), (1, ""))
+        self.assertRegex(result.stderr, r"^lockstep: cannot write '/dev/full': No space left.*\n$")
+        self.assertEqual(sorted(self.folder.iterdir()), before)
+
+    def test_full_disk_for_trace_and_ir(self):
+        self.path("full.json").symlink_to("/dev/full")
+        result = self.run_command(*saxpy("--trace", "full.json"))
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("No space left", result.stderr)
+        result = self.run_command("compile", "saxpy.kc", "-o", "full.json")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("No space left", result.stderr)
+
+    def test_full_standard_output(self):
+        with open("/dev/full", "w") as full:
+            for args in (["compile", "saxpy.kc"], saxpy(), ["devices"], ["--version"], ["--help"]):
+                result = subprocess.run([cli.COMMAND, *args], cwd=self.folder, text=True,
+                                        stdout=full, stderr=subprocess.PIPE)
+                self.assertEqual(result.returncode, 1, args)
+                self.assertIn("cannot write to standard output", result.stderr)
+
+
+if __name__ == "__main__":
+    cli.main()

@@ -1,0 +1,49 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Every example of --help, the man page and the README is run and works; the options agree."""
+
+import re
+
+import cli
+
+
+class Help(cli.Case):
+    def texts(self):
+        for command in ([], ["run"], ["compile"], ["devices"]):
+            yield " ".join(command) or "lockstep", self.good(*command, "--help")
+
+    def test_examples_of_help_work(self):
+        for name, text in self.texts():
+            commands = cli.commands_in(text)
+            self.assertGreaterEqual(len(commands), 2, name)
+            for command in commands:
+                with self.subTest(" ".join(command)):
+                    self.assertTrue(self.good(*command))
+
+    def test_examples_of_the_manual_work(self):
+        for name in "README.md", "docs/lockstep.1":
+            text = (cli.ROOT / name).read_text()
+            text = text.replace("examples/kernels/", "").replace("build/src/cli/lockstep",
+                                                                 "lockstep")
+            text = text.replace(r"\-", "-").replace("\\e\n", "\\\n")
+            commands = cli.commands_in(text)
+            self.assertGreaterEqual(len(commands), 2, name)
+            for command in commands:
+                with self.subTest(f"{name}: {' '.join(command)}"):
+                    self.assertTrue(self.good(*command))
+
+    def test_lines_fit_a_terminal(self):
+        for name, text in self.texts():
+            self.assertEqual([line for line in text.splitlines() if len(line) > 79], [], name)
+
+    def test_man_page_and_completion_know_every_option(self):
+        manual = (cli.ROOT / "docs/lockstep.1").read_text().replace(r"\-", "-")
+        completion = (cli.ROOT / "tools/completion/lockstep.bash").read_text()
+        for name, text in self.texts():
+            for option in set(re.findall(r"--[a-z][a-z-]+", text)):
+                self.assertIn(option, manual, name)
+                self.assertIn(option, completion, name)
+
+
+if __name__ == "__main__":
+    cli.main()

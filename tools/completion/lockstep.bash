@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+# Completion of the command lockstep for bash.
+
+_lockstep()
+{
+    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
+    local command=${COMP_WORDS[1]} common="--help --usage"
+    COMPREPLY=()
+    # "--option=value" is three words for bash.
+    if [[ $previous == = ]]; then
+        previous=${COMP_WORDS[COMP_CWORD - 2]}
+    elif [[ $current == = ]]; then
+        current=
+    fi
+
+    if ((COMP_CWORD == 1)); then
+        COMPREPLY=($(compgen -W "run compile devices --version $common" -- "$current"))
+        return
+    fi
+    case $previous in
+    --device)
+        local devices
+        devices=$(lockstep devices 2>/dev/null | sed -n 's/^\([a-z][^ ]*\) .*/\1/p')
+        COMPREPLY=($(compgen -W "$devices" -- "$current"))
+        return
+        ;;
+    --schedule)
+        COMPREPLY=($(compgen -W "ascending reverse seed:" -- "$current"))
+        return
+        ;;
+    --emit)
+        COMPREPLY=($(compgen -W "ir irb" -- "$current"))
+        return
+        ;;
+    --after | --lower)
+        COMPREPLY=($(compgen -W "all" -- "$current"))
+        return
+        ;;
+    --output | -o | --trace)
+        COMPREPLY=($(compgen -f -- "$current"))
+        return
+        ;;
+    --kernel | -k)
+        local file names=
+        for file in "${COMP_WORDS[@]:2}"; do
+            [[ $file == *.kc && -r $file ]] && names+=" $(sed -n \
+                's/.*\<kernel\>.*\<void[[:space:]]\+\([A-Za-z_][A-Za-z_0-9]*\)[[:space:]]*(.*/\1/p' \
+                "$file")"
+        done
+        COMPREPLY=($(compgen -W "$names" -- "$current"))
+        return
+        ;;
+    esac
+    if [[ $current == @* ]]; then
+        COMPREPLY=($(compgen -P @ -f -X '!*.@(npy|bin)' -- "${current#@}"))
+        return
+    fi
+    if [[ $current != -* ]]; then
+        COMPREPLY=($(compgen -f -X '!*.@(kc|ir|irb)' -- "$current") $(compgen -d -- "$current"))
+        return
+    fi
+    case $command in
+    run)
+        common+=" --kernel --global --define --save --repeat --device --time-limit --budget"
+        common+=" --unchecked --lower --sanitize --schedule --trace --quiet"
+        ;;
+    compile) common+=" --emit --after --lower --output --define" ;;
+    devices) common+=" --verbose" ;;
+    esac
+    COMPREPLY=($(compgen -W "$common" -- "$current"))
+}
+
+complete -o filenames -F _lockstep lockstep
