@@ -21,11 +21,12 @@ class Help(cli.Case):
                     self.assertTrue(self.good(*command))
 
     def test_examples_of_the_manual_work(self):
-        for name in "README.md", "docs/lockstep.1":
-            text = (cli.ROOT / name).read_text()
-            text = text.replace("examples/kernels/", "").replace("build/src/cli/lockstep",
-                                                                 "lockstep")
-            text = text.replace(r"\-", "-").replace("\\e\n", "\\\n")
+        readme = (cli.ROOT / "README.md").read_text()
+        manual = (cli.ROOT / "docs/lockstep.1").read_text().partition(".SH EXAMPLES")[2]
+        texts = {"README.md": "\n".join(re.findall(r"^```sh\n(.*?)^```", readme, re.M | re.S)),
+                 "docs/lockstep.1": manual.replace(r"\-", "-").replace("\\e\n", "\\\n")}
+        for name, text in texts.items():
+            text = re.sub(r"\S*/(?=lockstep |\w+\.kc)", "", text)
             commands = cli.commands_in(text)
             self.assertGreaterEqual(len(commands), 2, name)
             for command in commands:
