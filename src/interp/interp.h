@@ -14,14 +14,15 @@
 
 #include "ir/ir.h"
 
-typedef struct ls__interp_binding { /* one pointer parameter */
-    uint8_t *bytes;                 /* start of the bound range */
-    uint64_t size;                  /* bytes, already cut down to whole elements */
-    uint64_t
-        identity;    /* equal for bindings of the same buffer (races are found across parameters) */
-    uint64_t offset; /* of the range in that buffer */
-    uint8_t *written; /* sanitizer: one byte per byte of the range, nonzero = has been written; NULL
-                         = all written */
+/* One pointer parameter. `identity` is equal for bindings of the same buffer, so that races are found
+ * across parameters. `written` has a byte for each byte of the range, nonzero when something has been
+ * written there: stores set it, the sanitizer reads it; NULL = all has been. */
+typedef struct ls__interp_binding {
+    uint8_t *bytes;    /* start of the bound range */
+    uint64_t size;     /* bytes, already cut down to whole elements */
+    uint64_t identity; /* of the buffer */
+    uint64_t offset;   /* of the range in the buffer, bytes */
+    uint8_t *written;
 } ls__interp_binding;
 
 typedef enum ls__interp_schedule {
@@ -73,23 +74,22 @@ typedef struct ls__interp_launch {
     ls__interp_schedule schedule;
     uint64_t seed;
     bool sanitize;         /* out-of-bounds, races, unwritten reads (of locals and variables too) */
-    bool flag_undefined_c; /* x/0, shift counts, casts out of range, unset locals, ...: for the
-                              native check */
+    bool flag_undefined_c; /* x/0, shift counts, casts, bounds, unset locals: the native check */
     bool report_all;
     ls__interp_on_report *on_report;
     void *context;
-    const atomic_int
-        *cancel; /* nonzero: stop; polled at workgroup starts and loop back edges. NULL = never */
-    uint64_t memory_limit_bytes; /* lane state, shadow memory (48 bytes for each byte of the ranges
-                                  * that the kernel writes to); 0 = 4 GiB */
+    /* Nonzero: stop; polled at workgroup starts and back edges of loops. NULL = never. */
+    const atomic_int *cancel;
+    /* For lane state and shadow memory, which takes 48 bytes for each byte of the ranges that the
+     * kernel writes to; 0 = 4 GiB. */
+    uint64_t memory_limit_bytes;
 } ls__interp_launch;
 
 typedef struct ls__interp_result {
     uint64_t workgroups_run, lanes_run, instructions; /* so far, when the run ended early */
     bool trapped;
-    uint32_t trap_code;
-    uint64_t
-        trap_workgroup; /* linear index, x fastest; the lowest (workgroup, lane) that trapped */
+    uint32_t trap_code;      /* of the lowest (workgroup, lane) that trapped, its first */
+    uint64_t trap_workgroup; /* linear index, x fastest */
     uint32_t trap_lane;
     uint64_t report_count;
 } ls__interp_result;

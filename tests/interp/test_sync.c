@@ -386,6 +386,31 @@ static void test_schedules_permute(void **state)
     finish(&f);
 }
 
+/* The seeded order of lanes is drawn anew at a barrier: y[id] and y[32 + id] are the places of lane
+ * id in the order before and after it. */
+static void test_order_changes_at_barriers(void **state)
+{
+    (void)state;
+    uint32_t y[66];
+    fixture f;
+    load_kernel(&f, "workgroup(32, 1, 1) unordered", y_u32,
+                "  %5 = const 1 : i32\n  %6 = const 256 : i64\n  %7 = const 260 : i64\n"
+                "  %8 = atomic add u32 buffer 0 [%6], %5 : i32\n"
+                "  store u32 buffer 0 [%4], %8\n  barrier\n"
+                "  %9 = atomic add u32 buffer 0 [%7], %5 : i32\n"
+                "  %10 = const 128 : i64\n  %11 = index %10, %2 stride 4 count 0 : i64\n"
+                "  store u32 buffer 0 [%11], %9\n");
+    for (size_t s = 0; s < SCHEDULES; s++) {
+        memset(y, 0, sizeof y);
+        bind(&f, 0, y, sizeof y);
+        use_schedule(&f, s);
+        run(&f);
+        bool same = memcmp(y, y + 32, 128) == 0;
+        assert_int_equal(same, schedules[s].schedule != LS__INTERP_SEED);
+    }
+    finish(&f);
+}
+
 /* --- limits --------------------------------------------------------------------------------------
  */
 
@@ -516,6 +541,27 @@ static void test_divergent_barriers(void **state)
     finish(&f);
 }
 
+static void test_recursion(void **state)
+{
+    (void)state;
+    ls__oom oom;
+    fixture f;
+    if (setjmp(oom.jump))
+        fail();
+    f = (fixture){.module = ls__ir_module_create(&oom, 0), .launch = {.global_size = {1, 1, 1}}};
+    ls__ir_function *kernel = ls__ir_function_add(f.module, "k", true);
+    ls__ir_function *function = ls__ir_function_add(f.module, "f", false);
+    kernel->workgroup[0] = kernel->workgroup[1] = kernel->workgroup[2] = 1;
+    ls__ir_cursor in_kernel = {.function = kernel, .region = kernel->body};
+    ls__ir_cursor in_function = {.function = function, .region = function->body};
+    ls__ir_insert(&in_kernel, LS_OP_CALL, LS_TYPE_VOID, NULL, 0)->imm = 2;
+    ls__ir_insert(&in_function, LS_OP_CALL, LS_TYPE_VOID, NULL, 0)->imm = 2;
+    f.launch.module = f.module;
+    f.launch.kernel = kernel;
+    assert_int_equal(try_run(&f), LS_E_INVALID_ARGUMENT);
+    finish(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -526,11 +572,13 @@ int main(void)
         cmocka_unit_test(test_workgroup_uniform),
         cmocka_unit_test(test_grid_barriers),
         cmocka_unit_test(test_schedules_permute),
+        cmocka_unit_test(test_order_changes_at_barriers),
         cmocka_unit_test(test_grid_memory_limit),
         cmocka_unit_test(test_memory_limits),
         cmocka_unit_test(test_too_many_workgroups),
         cmocka_unit_test(test_out_of_memory),
         cmocka_unit_test(test_divergent_barriers),
+        cmocka_unit_test(test_recursion),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
