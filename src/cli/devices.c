@@ -33,7 +33,8 @@ static const struct argp arguments = {
     .parser = parse_option,
     .doc = "Lists the devices of this build, the most preferred first."
            "\v"
-           "Devices of the kinds `reference' and `test' are used only when named.\n\n"
+           "The reference is used when it is named or there is no other device; devices of the "
+           "kind `test' only when named.\n\n"
            "Examples:\n"
            "  lockstep devices\n"
            "  lockstep devices --verbose\n",
