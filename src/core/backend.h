@@ -160,6 +160,8 @@ void ls__backend_done(ls__job *job);
 
 /* Sizes as the public calls mean them: x == 0 is a no-op (all become 0), 0 in y or z is 1. */
 void ls__global_size(uint32_t size[3]);
+/* LS_OK, or LS_E_TRAP when the sizes an indirect dispatch read exceed its maximum. */
+ls_status ls__check_indirect(const uint32_t size[3], const uint32_t maximum[3], ls_error *error);
 
 /* --- the table
  * ---------------------------------------------------------------------------------------- */

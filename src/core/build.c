@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Building a module for a device: capability check, lowering, emission, the backend's build; and
+ * the device's cache of what was built.
+ *
+ * The cache holds references, so a program that is made and destroyed again and again is built
+ * once. Its key is the digest of the IR together with the options. Building happens outside of the
+ * cache's lock; when two threads build the same module at once, both work and the second finds the
+ * first's.
+ */
+#include <string.h>
+
+#include "core/core.h"
+#include "pass/pass.h"
+
+enum { CACHE_CAPACITY = 64 };
+
+/* --- cache
+ * --------------------------------------------------------------------------------------------------
+ */
+static void cache_unlink(ls__built_list *list, ls__built *built)
+{
+    if (built->previous)
+        built->previous->next = built->next;
+    else
+        list->first = built->next;
+    if (built->next)
+        built->next->previous = built->previous;
+    built->next = built->previous = NULL;
+    list->count--;
+}
+
+static void cache_push(ls__built_list *list, ls__built *built)
+{
+    built->previous = NULL;
+    built->next = list->first;
+    if (list->first)
+        list->first->previous = built;
+    list->first = built;
+    list->count++;
+}
+
+static ls__built *cache_find(ls_device *device, const ls__digest *key)
+{
+    pthread_mutex_lock(&device->build_lock);
+    ls__built *found = device->built.first;
+    while (found && memcmp(&found->key, key, sizeof *key) != 0)
+        found = found->next;
+    if (found) {
+        atomic_fetch_add(&found->refs, 1);
+        cache_unlink(&device->built, found);
+        cache_push(&device->built, found);
+    }
+    pthread_mutex_unlock(&device->build_lock);
+    return found;
+}
+
+static void cache_add(ls_device *device, ls__built *built)
+{
+    ls__built *dropped = NULL;
+    pthread_mutex_lock(&device->build_lock);
+    atomic_fetch_add(&built->refs, 1);
+    cache_push(&device->built, built);
+    if (device->built.count > CACHE_CAPACITY) {
+        dropped = device->built.first;
+        while (dropped->next)
+            dropped = dropped->next;
+        cache_unlink(&device->built, dropped);
+    }
+    pthread_mutex_unlock(&device->build_lock);
+    ls__built_release(dropped);
+}
+
+void ls__built_clear_cache(ls_device *device)
+{
+    while (device->built.first) {
+        ls__built *built = device->built.first;
+        cache_unlink(&device->built, built);
+        ls__built_release(built);
+    }
+}
+
+void ls__built_release(ls__built *built)
+{
+    if (!built || atomic_fetch_sub(&built->refs, 1) != 1)
+        return;
+    ls_device *device = built->device;
+    if (built->program)
+        device->backend->program_free(device->handle, built->program);
+    ls__ir_module_destroy(&built->ir);
+    ls__module_release(built->source);
+    ls__mem_free(built->kernels);
+    ls__mem_free(built->entries);
+    ls__mem_free(built);
+}
+
+/* --- build
+ * ---------------------------------------------------------------------------------------------------
+ */
+static ls_status make_key(const ls_module *module, const ls__build_options *options,
+                          ls__digest *key, ls_error *error)
+{
+    struct {
+        ls__digest ir;
+        uint32_t lower, unchecked;
+    } parts;
+    memset(&parts, 0, sizeof parts);
+    ls_status status = ls__ir_digest(module->ir, &parts.ir, error);
+    parts.lower = options->lower;
+    parts.unchecked = options->unchecked;
+    *key = ls__digest_of(&parts, sizeof parts);
+    return status;
+}
+
+static ls_status check_kernels(const ls_device *device, const ls__ir_module *ir, ls_error *error)
+{
+    for (uint32_t i = 1; i < ir->functions.count; i++) {
+        if (!ir->functions.items[i]->is_kernel)
+            continue;
+        ls_status status = ls__facts_check(device, ir->functions.items[i], error);
+        if (status != LS_OK)
+            return status;
+    }
+    return LS_OK;
+}
+
+static void describe(ls__backend_kernel *out, const ls__ir_function *function)
+{
+    *out = (ls__backend_kernel){
+        .name = function->name,
+        .function = function->id.id,
+        .workgroup = {function->workgroup[0], function->workgroup[1], function->workgroup[2]},
+        .buffer_count = function->buffer_count,
+        .scalar_bytes = function->scalar_bytes,
+    };
+}
+
+/* Lists what the backend builds: each kernel of the source, or its segments where it was split. */
+static ls_status list_kernels(ls__built *built, const ls__pass_split *splits, ls_error *error)
+{
+    const ls__ir_module *ir = built->ir ? built->ir : built->source->ir;
+    size_t total = 0;
+    built->entry_count = ls__module_kernel_count(built->source->ir);
+    for (uint32_t i = 0; i < built->entry_count; i++)
+        total += splits[i].segment_count ? splits[i].segment_count : 1;
+    built->entries = ls__mem_alloc(built->entry_count, sizeof *built->entries);
+    built->kernels = ls__mem_alloc(total, sizeof *built->kernels);
+    if (!built->entries || !built->kernels)
+        return ls__fail_oom(error, total * sizeof *built->kernels);
+    for (uint32_t i = 0; i < built->entry_count; i++) {
+        const ls__pass_split *split = &splits[i];
+        built->entries[i] = (ls__built_kernel){
+            .first = built->kernel_count,
+            .segment_count = split->segment_count,
+            .scratch_bytes_per_lane = split->scratch_bytes_per_lane,
+            .scratch_bytes_fixed = split->scratch_bytes_fixed,
+        };
+        if (!split->segment_count)
+            describe(&built->kernels[built->kernel_count++], ls__module_kernel_at(ir, i));
+        for (uint32_t s = 0; s < split->segment_count; s++)
+            describe(&built->kernels[built->kernel_count++],
+                     ir->functions.items[split->segments[s].function]);
+    }
+    return LS_OK;
+}
+
+/* Lowers a copy where anything is to be done; else the source's own IR serves. */
+static ls_status lower(ls__built *built, const ls__build_options *options, ls_error *error)
+{
+    const ls__backend *backend = built->device->backend;
+    ls__pass_options passes = {
+        .lower = options->lower,
+        .unchecked = options->unchecked,
+        .optimize = backend->optimize,
+#ifndef NDEBUG
+        .verify_each = true,
+#endif
+    };
+    size_t kernels = ls__module_kernel_count(built->source->ir);
+    ls__pass_split *splits = ls__mem_alloc(kernels, sizeof *splits);
+    if (!splits)
+        return ls__fail_oom(error, kernels * sizeof *splits);
+    ls_status status = LS_OK;
+    if (passes.lower || passes.unchecked || passes.optimize) {
+        status = ls__module_copy_ir(built->source, &built->ir, error);
+        if (status == LS_OK)
+            status = ls__lower_run(built->ir, &passes, splits, error);
+    }
+    if (status == LS_OK)
+        status = list_kernels(built, splits, error);
+    ls__mem_free(splits);
+    return status;
+}
+
+static ls_status hand_to_backend(ls__built *built, bool unchecked, ls_error *error)
+{
+    ls_device *device = built->device;
+    void *bytes = NULL;
+    ls__backend_code code = {
+        .module = built->ir ? built->ir : built->source->ir,
+        .kernels = built->kernels,
+        .kernel_count = built->kernel_count,
+        .unchecked = unchecked,
+    };
+    ls_status status = LS_OK;
+    if (device->emit) {
+        const char *target = device->backend->target ? device->backend->target(device->handle) : "";
+        status = device->emit(code.module, target, unchecked, &bytes, &code.size, error);
+        code.bytes = bytes;
+    }
+    if (status == LS_OK)
+        status = device->backend->program_build(device->handle, &code, &built->program, error);
+    ls__mem_free(bytes);
+    return status;
+}
+
+ls_status ls__build(ls_device *device, ls_module *module, const ls__build_options *asked,
+                    ls__built **built, ls_error *error)
+{
+    ls__build_options options = *asked;
+    ls__digest key;
+    *built = NULL;
+    if (device->backend->lowering)
+        options.lower |= device->backend->lowering(device->handle);
+    if (!device->caps.grid_barrier_native)
+        options.lower |= LS__LOWER_GRID_BARRIER;
+    ls_status status = make_key(module, &options, &key, error);
+    if (status != LS_OK)
+        return status;
+    *built = cache_find(device, &key);
+    ls__device_count(device, *built ? LS__COUNTER_cache_hits : LS__COUNTER_cache_misses, 1);
+    if (*built)
+        return LS_OK;
+
+    ls__built *made = ls__mem_alloc(1, sizeof *made);
+    if (!made)
+        return ls__fail_oom(error, sizeof *made);
+    atomic_init(&made->refs, 1);
+    made->device = device;
+    made->key = key;
+    made->source = module;
+    ls__module_retain(module);
+    status = check_kernels(device, module->ir, error);
+    if (status == LS_OK)
+        status = lower(made, &options, error);
+    if (status == LS_OK && made->ir)
+        status = check_kernels(device, made->ir, error); /* a lowering may need shared memory */
+    if (status == LS_OK)
+        status = hand_to_backend(made, options.unchecked, error);
+    if (status != LS_OK) {
+        ls__built_release(made);
+        return status;
+    }
+    cache_add(device, made);
+    *built = made;
+    return LS_OK;
+}

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The conductor: one thread a device takes submissions from the queue in order, runs each to its
+ * end, and publishes the outcome.
+ *
+ * One submission at a time is with the backend. The order of the queue is the order of submission,
+ * so a submission's stream predecessors and the fences it waits for have always ended before its
+ * turn.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "core/queue.h"
+
+/* --- the end of a submission
+ * ---------------------------------------------------------------------------------- */
+static void unlink_submission(ls__submission *s)
+{
+    ls_device *device = s->device;
+    if (s->previous)
+        s->previous->next = s->next;
+    else
+        device->first = s->next;
+    if (s->next)
+        s->next->previous = s->previous;
+    else
+        device->last = s->previous;
+    s->previous = s->next = NULL;
+}
+
+static void fill_timing(const ls__submission *s, ls_timing *timing, bool measured,
+                        uint64_t device_ns)
+{
+    const ls_caps *caps = &s->device->caps;
+    *timing = (ls_timing){.state = LS_TIMING_NOT_REQUESTED};
+    if (!s->timing)
+        return;
+    if (measured) {
+        timing->state = LS_TIMING_MEASURED;
+        timing->device_ns = device_ns;
+    } else {
+        timing->state = LS_TIMING_UNAVAILABLE;
+        timing->unavailable =
+            caps->timing_unavailable ? caps->timing_unavailable : "the device measured nothing";
+    }
+}
+
+static void fill_attribution(const ls__submission *s, ls_receipt *receipt)
+{
+    static const char *const operations[] = {
+        [LS__COMMAND_DISPATCH] = "dispatch", [LS__COMMAND_COPY] = "copy",
+        [LS__COMMAND_UPLOAD] = "upload",     [LS__COMMAND_FILL] = "fill",
+        [LS__COMMAND_DOWNLOAD] = "download",
+    };
+    ls_fence *fence = s->fence;
+    for (uint64_t i = 0; i < s->row_count; i++) {
+        const ls__job_row *row = &s->rows[i];
+        const ls__record *record = s->plan->records[row->command];
+        ls_attribution *out = &fence->rows[i];
+        *out = (ls_attribution){
+            .command = row->command,
+            .iteration = row->iteration,
+            .operation = record->indirect ? "dispatch_indirect" : operations[record->kind],
+            .kernel = fence->names[row->command].text[1],
+            .prepared = s->is_prepared && s->plan->prepared != NULL,
+            .tag = record->tag,
+            .lanes = row->lanes,
+        };
+        out->tag.label = fence->names[row->command].text[0];
+        if (record->kind == LS__COMMAND_DISPATCH)
+            out->fallback = record->kernel->program->built->device != s->device;
+        else
+            out->bytes = record->uses[0].size;
+        fill_timing(s, &out->timing, row->measured, row->device_ns);
+    }
+    receipt->attribution = fence->rows;
+    receipt->attribution_count = (uint32_t)s->row_count;
+}
+
+static void fill_receipt(ls__submission *s, ls_outcome outcome, const ls_error *error,
+                         ls_receipt *receipt)
+{
+    uint64_t now = ls__os_now_ns();
+    *receipt = (ls_receipt){
+        .struct_size = sizeof *receipt,
+        .outcome = outcome,
+        .unordered = s->plan->unordered && s->running,
+        .unchecked = s->plan->unchecked && s->running,
+        .fallback_splits = s->splits,
+        .fallback_bytes = s->fallback_bytes,
+        .enqueue_ns = s->enqueue_ns,
+        .queued_ns = (s->running ? s->begun_ns : now) - s->enqueued_ns,
+        .execution_host_ns = s->running ? now - s->begun_ns : 0,
+    };
+    if (outcome != LS_SUCCEEDED) {
+        receipt->error = *error;
+        ls__fail_as(&receipt->error,
+                    outcome == LS_INDETERMINATE ? LS_E_INDETERMINATE : LS_E_FAILED);
+    }
+    if (outcome == LS_FAILED_QUIESCENT && error->code == LS_E_TRAP) {
+        receipt->trapped = true;
+        receipt->trap_code = s->total.trap_code;
+        receipt->trap_lane = s->total.trap_lane;
+        receipt->trap_workgroup = s->total.trap_workgroup;
+        receipt->trap_command = s->total.failed_command;
+    }
+    fill_timing(s, &receipt->timing, s->total.measured, s->total.device_ns);
+    if (s->plan->fallback_reason) {
+        snprintf(s->fence->fallback_reason, sizeof s->fence->fallback_reason, "%s",
+                 s->plan->fallback_reason);
+        receipt->fallback_reason = s->fence->fallback_reason;
+    }
+    if (outcome == LS_SUCCEEDED && s->attribution)
+        fill_attribution(s, receipt);
+}
+
+static void count(const ls__submission *s, ls_outcome outcome)
+{
+    ls_device *device = s->device;
+    const ls__job_result *total = &s->total;
+    if (outcome == LS_FAILED_QUIESCENT)
+        ls__device_count(device, LS__COUNTER_submissions_failed, 1);
+    if (outcome == LS_INDETERMINATE)
+        ls__device_count(device, LS__COUNTER_submissions_indeterminate, 1);
+    ls__device_count(device, LS__COUNTER_commands, total->commands);
+    ls__device_count(device, LS__COUNTER_launches, total->launches);
+    ls__device_count(device, LS__COUNTER_lanes_asked, total->lanes_asked);
+    ls__device_count(device, LS__COUNTER_lanes_run, total->lanes_run);
+    ls__device_count(device, LS__COUNTER_bytes_uploaded, total->bytes_uploaded);
+    ls__device_count(device, LS__COUNTER_bytes_downloaded, total->bytes_downloaded);
+    ls__device_count(device, LS__COUNTER_bytes_copied, total->bytes_copied);
+    ls__device_count(device, LS__COUNTER_sanitizer_reports, total->sanitizer_reports);
+    ls__device_count(device, LS__COUNTER_fallback_splits, s->splits);
+    ls__device_count(device, LS__COUNTER_fallback_bytes, s->fallback_bytes);
+    ls__device_count(device, LS__COUNTER_device_ns, total->measured ? total->device_ns : 0);
+    ls__device_count(device, LS__COUNTER_device_time_missing, s->timing && !total->measured);
+}
+
+static void quarantine(ls__submission *s)
+{
+    for (uint32_t i = 0; i < s->plan->allocation_count; i++)
+        ls__allocation_quarantine(s->plan->allocations[i]);
+}
+
+/* The copies and scratch of an abandoned fallback job stay with the device that may still use them.
+ */
+static void quarantine_remote(ls__submission *s)
+{
+    for (uint32_t i = 0; i < s->plan->part_count; i++) {
+        const ls__part_run *run = &s->parts[i];
+        if (!run->record || !atomic_load(&run->device->lost))
+            continue;
+        pthread_mutex_lock(&run->device->lock);
+        for (uint32_t k = 0; k < run->record->kernel->info.buffer_count; k++) {
+            if (run->copies[k])
+                ls__allocation_quarantine(run->copies[k]);
+        }
+        if (run->scratch)
+            ls__allocation_quarantine(run->scratch);
+        pthread_mutex_unlock(&run->device->lock);
+    }
+}
+
+/* Keeps what the hung thread may look at: all of the submission where its own device hangs; else
+ * its block of memory and the program that runs. */
+static void abandon(ls__submission *s)
+{
+    ls_device *on = s->abandoned;
+    pthread_mutex_lock(&on->lock);
+    s->next_abandoned = on->abandoned;
+    on->abandoned = s;
+    pthread_mutex_unlock(&on->lock);
+    for (uint32_t i = 0; i < s->plan->part_count && on != s->device; i++) {
+        ls__part_run *run = &s->parts[i];
+        if (run->device != on)
+            continue;
+        run->accepted = 0; /* not discarded */
+        atomic_fetch_add(&run->record->kernel->program->built->refs, 1);
+    }
+}
+
+void ls__submission_finish(ls__submission *s, ls_outcome outcome, const ls_error *error)
+{
+    ls_device *device = s->device;
+    ls_fence *fence = s->fence;
+    ls_receipt receipt;
+    fill_receipt(s, outcome, error, &receipt);
+    count(s, outcome);
+    ls__trace_submission(s, &receipt);
+
+    /* What the submission used is free before anybody can see that it ended. */
+    quarantine_remote(s);
+    pthread_mutex_lock(&device->lock);
+    unlink_submission(s);
+    for (uint32_t i = 0; i < s->plan->allocation_count; i++)
+        s->plan->allocations[i]->pending--;
+    if (outcome == LS_INDETERMINATE)
+        quarantine(s);
+    pthread_mutex_unlock(&device->lock);
+    if (s->abandoned)
+        abandon(s);
+    if (s->abandoned != device)
+        ls__submission_release_uses(s);
+
+    pthread_mutex_lock(&device->lock);
+    fence->receipt = receipt;
+    fence->submission = NULL;
+    s->stream->pending--;
+    if (outcome != LS_SUCCEEDED && s->stream->state != LS_STREAM_FAILED) {
+        s->stream->state = LS_STREAM_FAILED;
+        s->stream->failure = receipt.error;
+        s->stream->failed_sequence = s->sequence;
+    }
+    s->stream = NULL;
+    pthread_cond_broadcast(&device->changed);
+    pthread_mutex_unlock(&device->lock);
+    if (!s->abandoned)
+        ls__submission_free(s);
+}
+
+/* --- the thread
+ * ---------------------------------------------------------------------------------------------------
+ */
+/* Under the lock: whether the submission may run; if not, why and how it ends. */
+static bool may_run(const ls__submission *s, ls_outcome *outcome, ls_error *error)
+{
+    const ls_device *device = s->device;
+    *outcome = LS_FAILED_QUIESCENT;
+    if (atomic_load(&device->lost)) {
+        *outcome = LS_INDETERMINATE;
+        ls__fail(error, LS_E_INDETERMINATE, "not run: the device was lost before: %s",
+                 device->lost_error.message);
+        return false;
+    }
+    if (s->cancel_requested) {
+        ls__fail(error, LS_E_CANCELLED, "cancelled by the caller before it ran");
+        return false;
+    }
+    if (s->stream->state == LS_STREAM_FAILED && s->stream->failed_sequence < s->sequence) {
+        ls__fail(error, LS_E_STATE, "not run: an earlier submission of the stream failed: %s",
+                 s->stream->failure.message);
+        return false;
+    }
+    for (uint32_t i = 0; i < s->wait_count; i++) {
+        const ls_receipt *receipt = &s->waits[i]->receipt;
+        if (receipt->outcome == LS_SUCCEEDED)
+            continue;
+        ls__fail(error, LS_E_STATE, "not run: a submission it waits for failed: %s",
+                 receipt->error.message);
+        return false;
+    }
+    return true;
+}
+
+static ls_outcome outcome_of(ls_status status)
+{
+    return status == LS_OK                ? LS_SUCCEEDED
+           : status == LS_E_INDETERMINATE ? LS_INDETERMINATE
+                                          : LS_FAILED_QUIESCENT;
+}
+
+static void conduct_one(ls__submission *s)
+{
+    ls_device *device = s->device;
+    ls_error error = {0};
+    ls_outcome outcome;
+    pthread_mutex_lock(&device->lock);
+    bool run = may_run(s, &outcome, &error);
+    s->running = run;
+    pthread_mutex_unlock(&device->lock);
+    if (run) {
+        s->begun_ns = ls__os_now_ns();
+        s->deadline_ns = LS_FOREVER;
+        if (s->time_limit_ns && s->time_limit_ns < LS_FOREVER - s->begun_ns)
+            s->deadline_ns = s->begun_ns + s->time_limit_ns;
+        outcome = outcome_of(ls__submission_run(s, &error));
+    }
+    ls__submission_finish(s, outcome, &error);
+}
+
+static void *conductor_main(void *argument)
+{
+    ls_device *device = argument;
+    ls__os_fenv saved;
+    ls__os_fenv_enter(&saved); /* a new thread inherits its maker's */
+    pthread_mutex_lock(&device->lock);
+    for (;;) {
+        ls__submission *s = device->first;
+        if (s && !device->finishing) {
+            s->claimed = true;
+            pthread_mutex_unlock(&device->lock);
+            conduct_one(s);
+            pthread_mutex_lock(&device->lock);
+        } else if (!s && device->stopping) {
+            break;
+        } else {
+            ls__os_cond_wait(&device->changed, &device->lock, LS_FOREVER);
+        }
+    }
+    pthread_mutex_unlock(&device->lock);
+    return NULL;
+}
+
+ls_status ls__conductor_start(ls_device *device, ls_error *error)
+{
+    if (pthread_create(&device->conductor, NULL, conductor_main, device) != 0)
+        return ls__fail(error, LS_E_OUT_OF_MEMORY, "cannot start a thread for device '%s'",
+                        device->name);
+    return LS_OK;
+}
+
+void ls__conductor_stop(ls_device *device)
+{
+    pthread_mutex_lock(&device->lock);
+    device->stopping = true;
+    pthread_cond_broadcast(&device->changed);
+    pthread_mutex_unlock(&device->lock);
+    pthread_join(device->conductor, NULL);
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the files of core share: devices, allocations, modules and programs. Batches, plans and
+ * submissions are in queue.h.
+ *
+ * Locks. Each device has `lock`, which guards everything below it that says so, and `changed`,
+ * which is broadcast whenever a submission, a job or the queue changes. No function holds the locks
+ * of two devices, and no backend entry is called with a lock held. Counters and the budget are
+ * atomics.
+ *
+ * Lifetimes. Public handles are counted in `objects`, so that a device is not closed under them.
+ * What a batch or a pending submission uses is reference-counted (allocations, programs, modules).
+ * A lost device is never freed: a hung backend thread may still look at it.
+ */
+#ifndef LS_CORE_CORE_H
+#define LS_CORE_CORE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/os.h"
+#include "base/status.h"
+#include "core/backend.h"
+#include "ir/ir.h"
+
+typedef struct ls__allocation ls__allocation;
+typedef struct ls__built ls__built;
+typedef struct ls__submission ls__submission;
+typedef struct ls__trace ls__trace;
+
+/* --- params structs (params.c)
+ * ------------------------------------------------------------------------ */
+/* Copies a caller's params struct into *out (`size` bytes, zeroed first): fields the caller does
+ * not know are zero; fields this library does not know must be zero. NULL `in` counts as all zero
+ * when `optional`. */
+ls_status ls__params_in(void *out, size_t size, const void *in, bool optional, const char *what,
+                        ls_error *error);
+/* Copies a result into the caller's struct as far as the caller knows it; a struct_size of 0 counts
+ * as `size`. */
+void ls__params_out(void *out, const void *in, size_t size);
+
+/* --- budget (budget.c)
+ * ---------------------------------------------------------------------------------- */
+typedef struct ls__budget {
+    uint64_t limit;
+    _Atomic uint64_t used, peak, staging, quarantined;
+} ls__budget;
+/* All or nothing, whatever other threads do. `what` names the thing for the message. */
+ls_status ls__budget_reserve(ls_device *device, uint64_t bytes, bool staging, const char *what,
+                             ls_error *error);
+void ls__budget_release(ls_device *device, uint64_t bytes, bool staging);
+
+/* --- counters
+ * ------------------------------------------------------------------------------------------- */
+typedef enum ls__counter {
+#define X(name, text) LS__COUNTER_##name,
+    LS_COUNTER_TABLE(X)
+#undef X
+        LS__COUNTER_COUNT
+} ls__counter;
+
+/* --- devices (device.c)
+ * ----------------------------------------------------------------------------------- */
+typedef struct ls__built_list {
+    ls__built *first; /* most recently used first */
+    uint32_t count;
+} ls__built_list;
+
+struct ls_device {
+    const ls__backend *backend;
+    ls__backend_emit *emit;
+    ls__backend_device *handle;
+    uint64_t number;
+    char name[64];
+    ls_caps caps;
+    ls__budget budget;
+    _Atomic uint64_t counters[LS__COUNTER_COUNT];
+    _Atomic uint64_t objects; /* public handles that keep the device open */
+    atomic_bool lost;
+    pthread_t conductor; /* runs the queue (conductor.c) */
+
+    pthread_mutex_t build_lock; /* guards `built` */
+    ls__built_list built;       /* the program cache */
+
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    /* under `lock` */
+    ls__submission *first, *last; /* pending submissions in order */
+    uint64_t next_sequence;
+    bool stopping;
+    ls_error lost_error;        /* why, once lost */
+    ls__allocation *quarantine; /* kept for good */
+    ls__trace *trace;           /* NULL = none */
+    ls__submission *abandoned;  /* a hung thread of this device may still look at them */
+    uint32_t finishing;         /* submissions being finished by others than the conductor */
+    ls_device *next_lost;       /* list of lost devices that were closed */
+};
+
+void ls__device_count(ls_device *device, ls__counter counter, uint64_t amount);
+/* Marks the device lost; the first error is kept. Takes the lock. */
+void ls__device_lose(ls_device *device, const ls_error *error);
+/* LS_OK, or LS_E_INDETERMINATE with why the device was lost. */
+ls_status ls__device_check(ls_device *device, ls_error *error);
+/* LS_OK when both are one, else LS_E_FOREIGN saying that `what` belongs to another device. */
+ls_status ls__device_match(const ls_device *device, const ls_device *other, const char *what,
+                           ls_error *error);
+
+/* --- memory (buffer.c)
+ * -------------------------------------------------------------------------------------- */
+struct ls__allocation {
+    ls_device *device;
+    _Atomic uint32_t refs;
+    ls__backend_memory *memory;
+    uint64_t size;
+    uint64_t charged; /* to the budget; 0 for imports */
+    uint8_t *host;    /* imports: the caller's memory, else NULL */
+    bool read_only;   /* imports */
+    uint32_t usage;   /* LS_USAGE_* */
+    ls_mem element;
+    char label[48]; /* for messages */
+    /* under the device's lock */
+    uint32_t pending; /* submissions that use it and have not ended */
+    bool mapped;
+    bool quarantined;
+    ls__allocation *next_quarantined;
+};
+
+struct ls_buffer {
+    ls__allocation *allocation;
+    /* the map; belongs to the thread that mapped */
+    void *mapped_memory;
+    ls__span mapped;
+    uint32_t mapped_access;
+    bool staged;
+};
+
+/* Memory charged to the budget that core itself uses (scratch, copies for a fallback). One
+ * reference. */
+ls_status ls__allocation_create(ls_device *device, uint64_t size, const char *label,
+                                ls__allocation **allocation, ls_error *error);
+void ls__allocation_retain(ls__allocation *allocation);
+void ls__allocation_release(ls__allocation *allocation); /* accepts NULL */
+/* Under the lock of its device: never freed or reused from now on. */
+void ls__allocation_quarantine(ls__allocation *allocation);
+
+/* A public range to bytes of its buffer: bounds, overflow, usage, LS_WHOLE. `role` names it in
+ * messages. */
+ls_status ls__range_resolve(const ls_device *device, const ls_range *range, uint32_t usage,
+                            bool write, const char *role, uint64_t *size, ls_error *error);
+/* Whether bytes of type `element` may move to or from the buffer at this place. */
+ls_status ls__range_check_element(const ls__allocation *allocation, uint64_t offset, uint64_t size,
+                                  ls_mem element, const char *role, ls_error *error);
+
+/* --- modules (module.c, facts.c)
+ * -------------------------------------------------------------------------------- */
+struct ls_module {
+    _Atomic uint32_t refs;
+    ls__ir_module *ir;
+};
+/* Takes the IR over, also on failure. */
+ls_status ls__module_wrap(ls__ir_module *ir, ls_module **module, ls_error *error);
+void ls__module_retain(ls_module *module);
+void ls__module_release(ls_module *module); /* accepts NULL */
+/* A copy of the IR for changing; no passes run yet. */
+ls_status ls__module_copy_ir(const ls_module *module, ls__ir_module **ir, ls_error *error);
+/* Kernels in order of the module. */
+const ls__ir_function *ls__module_kernel_at(const ls__ir_module *ir, uint32_t index);
+uint32_t ls__module_kernel_count(const ls__ir_module *ir);
+/* LS_E_NOT_FOUND lists the kernels there are. */
+ls_status ls__module_kernel_find(const ls__ir_module *ir, const char *name,
+                                 const ls__ir_function **kernel, ls_error *error);
+ls_status ls__kernel_describe(const ls__ir_function *kernel, ls_kernel_info *info, ls_error *error);
+void ls__kernel_param(const ls__ir_param *param, ls_param_info *info);
+/* LS__LOWER_* bits from names ("fma,div", "lower_fma", "all"); NULL = none (lower.c). */
+ls_status ls__lower_parse(const char *names, uint32_t *mask, ls_error *error);
+/* Splits the kernels at grid barriers when options->lower asks for it, then runs the passes.
+ * `splits` has room for one entry a kernel in order; kernels without grid barriers get
+ * segment_count 0. */
+struct ls__pass_options;
+struct ls__pass_split;
+ls_status ls__lower_run(ls__ir_module *ir, const struct ls__pass_options *options,
+                        struct ls__pass_split *splits, ls_error *error);
+
+/* What a kernel needs of a device. */
+typedef struct ls__facts {
+    uint32_t lanes, shared_bytes, buffers, scalar_bytes, local_bytes;
+    bool f64, atomics64, grid_barrier;
+} ls__facts;
+ls_status ls__facts_of(const ls__ir_function *kernel, ls__facts *facts, ls_error *error);
+ls_status ls__facts_check(const ls_device *device, const ls__ir_function *kernel, ls_error *error);
+
+/* --- programs (program.c, build.c)
+ * --------------------------------------------------------------------------------- */
+typedef struct ls__built_kernel {
+    uint32_t first;         /* in `kernels`: the kernel itself, or its first segment */
+    uint32_t segment_count; /* 0 = not split at grid barriers */
+    uint64_t scratch_bytes_per_lane, scratch_bytes_fixed;
+} ls__built_kernel;
+
+/* A module built for the device it runs on; shared by the cache and programs. */
+struct ls__built {
+    _Atomic uint32_t refs;
+    ls_device *device;
+    ls__digest key;
+    ls_module *source; /* keeps names alive; the IR itself where nothing was lowered */
+    ls__ir_module *ir; /* the lowered copy; NULL = source->ir */
+    ls__backend_program *program;
+    ls__backend_kernel *kernels;
+    uint32_t kernel_count;
+    ls__built_kernel *entries; /* one a kernel of the source */
+    uint32_t entry_count;
+    ls__built *next, *previous; /* in the device's cache */
+};
+
+struct ls_kernel {
+    ls_program *program;
+    const ls__ir_function *function; /* of the source module */
+    const ls__built_kernel *entry;
+    ls_kernel_info info;
+};
+
+struct ls_program {
+    _Atomic uint32_t refs;
+    ls_device *device; /* the one it belongs to; built->device is where it runs */
+    ls_module *module;
+    ls__built *built;
+    ls_kernel *kernels;
+    uint32_t kernel_count;
+    bool unchecked;
+    char *fallback_reason; /* NULL = runs on its own device */
+};
+void ls__program_retain(ls_program *program);
+void ls__program_release(ls_program *program); /* accepts NULL */
+
+typedef struct ls__build_options {
+    uint32_t lower; /* forced by the caller */
+    bool unchecked;
+} ls__build_options;
+/* Builds, or finds in the device's cache. One reference. */
+ls_status ls__build(ls_device *device, ls_module *module, const ls__build_options *options,
+                    ls__built **built, ls_error *error);
+void ls__built_release(ls__built *built); /* accepts NULL */
+void ls__built_clear_cache(ls_device *device);
+
+#endif

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Devices: listing, opening, closing, what they say about themselves.
+ *
+ * Two pieces of state are the process's: the counter that numbers devices, and the list of lost
+ * devices that were closed. These stay reachable for good, since a hung thread of theirs may still
+ * use them.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "core/core.h"
+#include "core/queue.h"
+
+static _Atomic uint64_t last_device_number;
+static _Atomic(ls_device *) lost_devices;
+
+/* --- list
+ * ------------------------------------------------------------------------------------------- */
+ls_status ls_device_list(ls_device_info *infos, uint32_t capacity, uint32_t *count, ls_error *error)
+{
+    if (!count || (capacity && !infos))
+        return ls__fail(error, LS_E_INVALID_ARGUMENT, "ls_device_list: nowhere to write the list");
+    uint32_t total = 0;
+    for (uint32_t i = 0; i < ls__registry_count; i++) {
+        uint32_t room = total < capacity ? capacity - total : 0;
+        total += ls__registry[i].backend->list(room ? infos + total : NULL, room);
+    }
+    *count = total;
+    return LS_OK;
+}
+
+/* Finds the device to open; on success *entry and *info are set. */
+static ls_status choose(const char *name, const ls__registry_entry **entry, ls_device_info *info,
+                        ls_error *error)
+{
+    char names[256] = "";
+    size_t used = 0;
+    for (uint32_t i = 0; i < ls__registry_count; i++) {
+        const ls__backend *backend = ls__registry[i].backend;
+        uint32_t count = backend->list(NULL, 0);
+        ls_device_info *infos = ls__mem_alloc(count, sizeof *infos);
+        if (!infos)
+            return ls__fail_oom(error, count * sizeof *infos);
+        uint32_t listed = backend->list(infos, count);
+        for (uint32_t k = 0; k < listed && k < count; k++) {
+            bool wanted =
+                name ? strcmp(infos[k].name, name) == 0 : infos[k].usable && !backend->only_by_name;
+            if (wanted) {
+                *entry = &ls__registry[i];
+                *info = infos[k];
+                ls__mem_free(infos);
+                return LS_OK;
+            }
+            int length = snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "",
+                                  infos[k].name);
+            if (length > 0 && (size_t)length < sizeof names - used)
+                used += (size_t)length;
+        }
+        ls__mem_free(infos);
+    }
+    if (name)
+        ls__fail(error, LS_E_NOT_FOUND, "there is no device '%s'", name);
+    else
+        ls__fail(error, LS_E_STATE, "no usable device may be chosen unasked");
+    return ls__fail_hint(error, name ? LS_E_NOT_FOUND : LS_E_STATE, "name one of: %s", names);
+}
+
+/* --- open and close
+ * ------------------------------------------------------------------------------------ */
+static void device_free(ls_device *device)
+{
+    pthread_cond_destroy(&device->changed);
+    pthread_mutex_destroy(&device->lock);
+    pthread_mutex_destroy(&device->build_lock);
+    ls__mem_free(device);
+}
+
+static ls_device *device_new(const ls__registry_entry *entry, const char *name)
+{
+    ls_device *device = ls__mem_alloc(1, sizeof *device);
+    if (!device)
+        return NULL;
+    device->backend = entry->backend;
+    device->emit = entry->emit;
+    snprintf(device->name, sizeof device->name, "%s", name);
+    if (pthread_mutex_init(&device->lock, NULL) != 0)
+        goto no_lock;
+    if (pthread_mutex_init(&device->build_lock, NULL) != 0)
+        goto no_build_lock;
+    if (ls__os_cond_init(&device->changed) != 0)
+        goto no_cond;
+    return device;
+
+no_cond:
+    pthread_mutex_destroy(&device->build_lock);
+no_build_lock:
+    pthread_mutex_destroy(&device->lock);
+no_lock:
+    ls__mem_free(device);
+    return NULL;
+}
+
+static void set_budget(ls_device *device, uint64_t asked)
+{
+    uint64_t memory = device->backend->memory_bytes ? device->backend->memory_bytes(device->handle)
+                                                    : ls__os_memory_bytes() / 2;
+    device->budget.limit = asked ? asked : memory;
+}
+
+ls_status ls_device_open(const ls_device_params *params, ls_device **device, ls_error *error)
+{
+    ls_device_params given;
+    const ls__registry_entry *entry;
+    ls_device_info info;
+    *device = NULL;
+    ls_status status = ls__params_in(&given, sizeof given, params, true, "ls_device_open", error);
+    if (status == LS_OK)
+        status = choose(given.name, &entry, &info, error);
+    if (status != LS_OK)
+        return status;
+    if (!info.usable)
+        return ls__fail(error, LS_E_UNSUPPORTED, "device '%s' cannot be used: %s", info.name,
+                        info.reason);
+
+    ls_device *opened = device_new(entry, info.name);
+    if (!opened)
+        return ls__fail_oom(error, sizeof *opened);
+    ls__backend_open_params open_params = {info.name, &given};
+    ls__os_fenv saved;
+    ls__os_fenv_enter(&saved);
+    status = entry->backend->open(&open_params, &opened->handle, error);
+    ls__os_fenv_leave(&saved);
+    if (status != LS_OK) {
+        device_free(opened);
+        return status;
+    }
+    ls__params_out(&opened->caps, entry->backend->caps(opened->handle), sizeof opened->caps);
+    set_budget(opened, given.budget_bytes);
+    opened->number = atomic_fetch_add(&last_device_number, 1) + 1;
+    status = ls__conductor_start(opened, error);
+    if (status != LS_OK) {
+        entry->backend->close(opened->handle);
+        device_free(opened);
+        return status;
+    }
+    *device = opened;
+    return LS_OK;
+}
+
+ls_status ls_device_destroy(ls_device **device, ls_error *error)
+{
+    if (!device || !*device)
+        return LS_OK;
+    ls_device *closed = *device;
+    bool lost = atomic_load(&closed->lost);
+    uint64_t objects = atomic_load(&closed->objects);
+    if (objects && !lost)
+        return ls__fail(error, LS_E_BUSY,
+                        "device '%s' still has %llu buffers, programs, batches, streams or fences",
+                        closed->name, (unsigned long long)objects);
+    ls__conductor_stop(closed);
+    *device = NULL;
+    if (lost) {
+        closed->next_lost = atomic_load(&lost_devices);
+        while (!atomic_compare_exchange_weak(&lost_devices, &closed->next_lost, closed))
+            ;
+        return LS_OK;
+    }
+    ls__trace_abandon(closed);
+    ls__built_clear_cache(closed);
+    closed->backend->close(closed->handle);
+    device_free(closed);
+    return LS_OK;
+}
+
+/* --- queries
+ * ------------------------------------------------------------------------------------------ */
+uint64_t ls_device_number(const ls_device *device)
+{
+    return device->number;
+}
+
+const char *ls_device_name(const ls_device *device)
+{
+    return device->name;
+}
+
+bool ls_device_is_lost(const ls_device *device)
+{
+    return atomic_load(&device->lost);
+}
+
+const ls_caps *ls_device_caps(const ls_device *device)
+{
+    return &device->caps;
+}
+
+void ls__device_lose(ls_device *device, const ls_error *error)
+{
+    pthread_mutex_lock(&device->lock);
+    if (!atomic_load(&device->lost)) {
+        device->lost_error = *error;
+        atomic_store(&device->lost, true);
+    }
+    pthread_cond_broadcast(&device->changed);
+    pthread_mutex_unlock(&device->lock);
+}
+
+ls_status ls__device_check(ls_device *device, ls_error *error)
+{
+    if (!atomic_load(&device->lost))
+        return LS_OK;
+    pthread_mutex_lock(&device->lock);
+    ls_error why = device->lost_error;
+    pthread_mutex_unlock(&device->lock);
+    ls__fail(error, LS_E_INDETERMINATE, "device '%s' is lost: %s", device->name, why.message);
+    return ls__fail_hint(error, LS_E_INDETERMINATE, "close it and open it anew");
+}
+
+ls_status ls__device_match(const ls_device *device, const ls_device *other, const char *what,
+                           ls_error *error)
+{
+    if (device == other)
+        return LS_OK;
+    return ls__fail(error, LS_E_FOREIGN, "%s belongs to device instance %llu, not to %llu", what,
+                    (unsigned long long)other->number, (unsigned long long)device->number);
+}
+
+/* --- counters
+ * ------------------------------------------------------------------------------------------ */
+void ls__device_count(ls_device *device, ls__counter counter, uint64_t amount)
+{
+    atomic_fetch_add_explicit(&device->counters[counter], amount, memory_order_relaxed);
+}
+
+void ls_device_counters(const ls_device *device, ls_counters *counters)
+{
+    ls_counters result = {
+#define X(name, text) .name = atomic_load(&device->counters[LS__COUNTER_##name]),
+        LS_COUNTER_TABLE(X)
+#undef X
+    };
+    ls__params_out(counters, &result, sizeof result);
+}
+
+void ls_device_counters_reset(ls_device *device)
+{
+    for (uint32_t i = 0; i < LS__COUNTER_COUNT; i++)
+        atomic_store(&device->counters[i], 0);
+}

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Modules: the public calls around the front end and the IR's readers and printers.
+ *
+ * Whatever computes floats (literals, folding) runs under the default floating-point environment,
+ * so that a program does not depend on the caller's.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/core.h"
+#include "ir/builder.h"
+#include "kernels/math_sources.h"
+#include "lang/lang.h"
+
+enum { COPY_LIMIT_BYTES = 0 }; /* no limit of its own: the source has passed one */
+
+/* --- handles
+ * -------------------------------------------------------------------------------------------- */
+ls_status ls__module_wrap(ls__ir_module *ir, ls_module **module, ls_error *error)
+{
+    *module = ls__mem_alloc(1, sizeof **module);
+    if (!*module) {
+        ls__ir_module_destroy(&ir);
+        return ls__fail_oom(error, sizeof **module);
+    }
+    atomic_init(&(*module)->refs, 1);
+    (*module)->ir = ir;
+    return LS_OK;
+}
+
+void ls__module_retain(ls_module *module)
+{
+    atomic_fetch_add_explicit(&module->refs, 1, memory_order_relaxed);
+}
+
+void ls__module_release(ls_module *module)
+{
+    if (!module || atomic_fetch_sub(&module->refs, 1) != 1)
+        return;
+    ls__ir_module_destroy(&module->ir);
+    ls__mem_free(module);
+}
+
+void ls_module_destroy(ls_module **module)
+{
+    if (!module)
+        return;
+    ls__module_release(*module);
+    *module = NULL;
+}
+
+ls_status ls__module_copy_ir(const ls_module *module, ls__ir_module **ir, ls_error *error)
+{
+    ls__oom oom = {0};
+    *ir = NULL;
+    if (setjmp(oom.jump))
+        return ls__oom_status(&oom, error);
+    *ir = ls__ir_module_clone(module->ir, &oom, COPY_LIMIT_BYTES);
+    (*ir)->arena.oom = NULL; /* each user sets its own */
+    return LS_OK;
+}
+
+/* --- compilation
+ * ------------------------------------------------------------------------------------------ */
+struct ls_diagnostics {
+    ls__lang_diagnostics list;
+    ls__strbuf text;
+};
+
+static bool include_from_disk(void *context, const char *path, char **text, size_t *length)
+{
+    void *bytes;
+    (void)context;
+    if (ls__os_read_file(path, 16 << 20, &bytes, length, NULL) != LS_OK)
+        return false;
+    *text = bytes;
+    return true;
+}
+
+/* The caller's text is malloc'ed; the front end wants memory of ours. */
+static bool include_from_caller(void *context, const char *path, char **text, size_t *length)
+{
+    const ls_compile_params *params = context;
+    char *given = NULL;
+    if (!params->include(params->include_context, path, &given, length) || !given)
+        return false;
+    *text = ls__mem_alloc(*length + 1, 1);
+    if (*text)
+        memcpy(*text, given, *length);
+    free(given);
+    return *text != NULL;
+}
+
+static ls_status compile(const ls_compile_params *params, ls__ir_module **ir,
+                         ls__lang_diagnostics *list, ls_error *error)
+{
+    ls__lang_define *defines = ls__mem_alloc(params->define_count, sizeof *defines);
+    if (!defines)
+        return ls__fail_oom(error, params->define_count * sizeof *defines);
+    for (uint32_t i = 0; i < params->define_count; i++)
+        defines[i] = (ls__lang_define){params->defines[i].name, params->defines[i].value};
+    ls_compile_params context = *params;
+    const ls__lang_library library = {ls__kernels_math, ls__kernels_math_count};
+    ls__lang_options options = {
+        .path = params->path,
+        .defines = defines,
+        .define_count = params->define_count,
+        .include = params->include ? include_from_caller : include_from_disk,
+        .include_context = &context,
+        .library = &library,
+        .allow_f64 = true,
+    };
+    ls__os_fenv saved;
+    ls__os_fenv_enter(&saved);
+    ls_status status = ls__lang_compile(params->text, params->length, &options, ir, list, error);
+    ls__os_fenv_leave(&saved);
+    ls__mem_free(defines);
+    return status;
+}
+
+/* Hands the diagnostics out when there are any and somebody wants them; else frees them. */
+static void hand_out(ls_diagnostics *made, ls_diagnostics **diagnostics)
+{
+    if (diagnostics && made->list.items.count) {
+        ls__lang_diagnostics_print(&made->list, &made->text);
+        *diagnostics = made;
+    } else {
+        ls_diagnostics_destroy(&made);
+    }
+}
+
+ls_status ls_module_compile(const ls_compile_params *params, ls_module **module,
+                            ls_diagnostics **diagnostics, ls_error *error)
+{
+    ls_compile_params given;
+    ls__ir_module *ir = NULL;
+    *module = NULL;
+    if (diagnostics)
+        *diagnostics = NULL;
+    ls_status status =
+        ls__params_in(&given, sizeof given, params, false, "ls_module_compile", error);
+    if (status != LS_OK)
+        return status;
+    if ((!given.text && given.length) || (given.define_count && !given.defines))
+        return ls__fail(error, LS_E_INVALID_ARGUMENT,
+                        "ls_module_compile: no text or no defines were given");
+    if (!given.text)
+        given.text = "";
+    ls_diagnostics *made = ls__mem_alloc(1, sizeof *made);
+    if (!made)
+        return ls__fail_oom(error, sizeof *made);
+    status = compile(&given, &ir, &made->list, error);
+    hand_out(made, diagnostics);
+    return status == LS_OK ? ls__module_wrap(ir, module, error) : status;
+}
+
+uint32_t ls_diagnostics_count(const ls_diagnostics *diagnostics)
+{
+    return diagnostics ? diagnostics->list.items.count : 0;
+}
+
+void ls_diagnostics_get(const ls_diagnostics *diagnostics, uint32_t index, ls_diagnostic *out)
+{
+    const ls__lang_diagnostic *item = &diagnostics->list.items.items[index];
+    *out = (ls_diagnostic){
+        .id = item->id,
+        .path = item->path,
+        .line = item->line,
+        .column = item->column,
+        .length = item->length,
+        .is_warning = item->is_warning,
+        .message = item->message,
+        .source_line = item->source_line,
+        .hint = item->hint,
+    };
+}
+
+const char *ls_diagnostics_text(const ls_diagnostics *diagnostics)
+{
+    return diagnostics && diagnostics->text.text ? diagnostics->text.text : "";
+}
+
+void ls_diagnostics_destroy(ls_diagnostics **diagnostics)
+{
+    if (!diagnostics || !*diagnostics)
+        return;
+    ls__lang_diagnostics_finish(&(*diagnostics)->list);
+    ls__strbuf_finish(&(*diagnostics)->text);
+    ls__mem_free(*diagnostics);
+    *diagnostics = NULL;
+}
+
+/* --- text, bytes, digest
+ * ------------------------------------------------------------------------------------ */
+ls_status ls_module_read(const char *text, size_t length, ls_module **module, ls_error *error)
+{
+    ls__ir_module *ir = NULL;
+    ls__os_fenv saved;
+    *module = NULL;
+    ls__os_fenv_enter(&saved);
+    ls_status status = ls__ir_read(text ? text : "", text ? length : 0, &ir, error);
+    ls__os_fenv_leave(&saved);
+    return status == LS_OK ? ls__module_wrap(ir, module, error) : status;
+}
+
+ls_status ls_module_print(const ls_module *module, char **text, size_t *length, ls_error *error)
+{
+    ls__strbuf out = {0};
+    ls__os_fenv saved;
+    *text = NULL;
+    ls__os_fenv_enter(&saved);
+    ls__ir_print(module->ir, &out);
+    ls__os_fenv_leave(&saved);
+    if (out.failed || !out.text) {
+        ls__strbuf_finish(&out);
+        return ls__fail_oom(error, out.length);
+    }
+    *text = out.text;
+    if (length)
+        *length = out.length;
+    return LS_OK;
+}
+
+void ls_text_destroy(char **text)
+{
+    if (!text)
+        return;
+    ls__mem_free(*text);
+    *text = NULL;
+}
+
+ls_status ls_module_decode(const void *bytes, size_t size, ls_module **module, ls_error *error)
+{
+    ls__ir_module *ir = NULL;
+    *module = NULL;
+    ls_status status = ls__ir_decode(bytes, size, &ir, error);
+    return status == LS_OK ? ls__module_wrap(ir, module, error) : status;
+}
+
+ls_status ls_module_encode(const ls_module *module, void **bytes, size_t *size, ls_error *error)
+{
+    return ls__ir_encode(module->ir, bytes, size, error);
+}
+
+void ls_bytes_destroy(void **bytes)
+{
+    if (!bytes)
+        return;
+    ls__mem_free(*bytes);
+    *bytes = NULL;
+}
+
+ls_status ls_module_digest(const ls_module *module, uint8_t digest[32], ls_error *error)
+{
+    ls__digest made;
+    ls_status status = ls__ir_digest(module->ir, &made, error);
+    if (status == LS_OK)
+        memcpy(digest, made.bytes, sizeof made.bytes);
+    return status;
+}
+
+/* --- the builder's two calls that know ls_module
+ * --------------------------------------------------------------- */
+ls_status ls_builder_finish(ls_builder **builder, ls_module **module, ls_error *error)
+{
+    ls__ir_module *ir = NULL;
+    *module = NULL;
+    ls_status status = ls__ir_builder_finish(builder, &ir, error);
+    return status == LS_OK ? ls__module_wrap(ir, module, error) : status;
+}
+
+void ls_builder_link(ls_builder *builder, const ls_module *module)
+{
+    ls__ir_builder_link(builder, module ? module->ir : NULL);
+}
+
+/* --- kernels and parameters
+ * -------------------------------------------------------------------------------------- */
+uint32_t ls__module_kernel_count(const ls__ir_module *ir)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 1; i < ir->functions.count; i++)
+        count += ir->functions.items[i]->is_kernel;
+    return count;
+}
+
+const ls__ir_function *ls__module_kernel_at(const ls__ir_module *ir, uint32_t index)
+{
+    for (uint32_t i = 1; i < ir->functions.count; i++) {
+        if (ir->functions.items[i]->is_kernel && index-- == 0)
+            return ir->functions.items[i];
+    }
+    return NULL;
+}
+
+ls_status ls__module_kernel_find(const ls__ir_module *ir, const char *name,
+                                 const ls__ir_function **kernel, ls_error *error)
+{
+    ls__strbuf names = {0};
+    for (uint32_t i = 1; i < ir->functions.count; i++) {
+        const ls__ir_function *function = ir->functions.items[i];
+        if (!function->is_kernel)
+            continue;
+        if (strcmp(function->name, name) == 0) {
+            *kernel = function;
+            ls__strbuf_finish(&names);
+            return LS_OK;
+        }
+        ls__strbuf_printf(&names, "%s%s", names.length ? ", " : "", function->name);
+    }
+    *kernel = NULL;
+    ls__fail(error, LS_E_NOT_FOUND, "there is no kernel '%s'", name);
+    ls__fail_hint(error, LS_E_NOT_FOUND,
+                  names.length ? "the kernels are: %s" : "the module has no kernels%s",
+                  names.length ? names.text : "");
+    ls__strbuf_finish(&names);
+    return LS_E_NOT_FOUND;
+}
+
+void ls__kernel_param(const ls__ir_param *param, ls_param_info *info)
+{
+    *info = (ls_param_info){
+        .name = param->name,
+        .type_name = param->type_name ? param->type_name : ls__ir_mem_name((ls_mem)param->mem),
+        .mem = (ls_mem)param->mem,
+        .is_pointer = param->is_pointer,
+        .is_const = param->is_const,
+        .size = param->size,
+        .alignment = param->alignment,
+        .offset = param->offset,
+        .buffer = param->buffer,
+    };
+}
+
+ls_status ls__kernel_describe(const ls__ir_function *kernel, ls_kernel_info *info, ls_error *error)
+{
+    ls__facts facts;
+    ls_status status = ls__facts_of(kernel, &facts, error);
+    if (status != LS_OK)
+        return status;
+    *info = (ls_kernel_info){
+        .name = kernel->name,
+        .workgroup = {kernel->workgroup[0], kernel->workgroup[1], kernel->workgroup[2]},
+        .param_count = kernel->params.count,
+        .buffer_count = kernel->buffer_count,
+        .scalar_bytes = kernel->scalar_bytes,
+        .shared_bytes = facts.shared_bytes,
+        .local_bytes = facts.local_bytes,
+        .unordered = kernel->unordered,
+    };
+    return LS_OK;
+}
+
+uint32_t ls_module_kernel_count(const ls_module *module)
+{
+    return ls__module_kernel_count(module->ir);
+}
+
+ls_status ls_module_kernel(const ls_module *module, uint32_t index, ls_kernel_info *info,
+                           ls_error *error)
+{
+    const ls__ir_function *kernel = ls__module_kernel_at(module->ir, index);
+    if (!kernel)
+        return ls__fail(error, LS_E_NOT_FOUND, "there is no kernel number %u: the module has %u",
+                        index, ls__module_kernel_count(module->ir));
+    return ls__kernel_describe(kernel, info, error);
+}
+
+ls_status ls_module_find_kernel(const ls_module *module, const char *name, ls_kernel_info *info,
+                                ls_error *error)
+{
+    const ls__ir_function *kernel;
+    ls_status status = ls__module_kernel_find(module->ir, name, &kernel, error);
+    return status == LS_OK ? ls__kernel_describe(kernel, info, error) : status;
+}
+
+ls_status ls_module_param(const ls_module *module, const char *kernel, uint32_t index,
+                          ls_param_info *info, ls_error *error)
+{
+    const ls__ir_function *function;
+    ls_status status = ls__module_kernel_find(module->ir, kernel, &function, error);
+    if (status != LS_OK)
+        return status;
+    if (index >= function->params.count)
+        return ls__fail(error, LS_E_NOT_FOUND, "kernel '%s' has no parameter number %u: it has %u",
+                        kernel, index, function->params.count);
+    ls__kernel_param(&function->params.items[index], info);
+    return LS_OK;
+}

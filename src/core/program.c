@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Programs and their kernels: the handle around what build.c makes, and the choice of the fallback
+ * device. */
+#include <string.h>
+
+#include "core/core.h"
+
+void ls__program_retain(ls_program *program)
+{
+    atomic_fetch_add_explicit(&program->refs, 1, memory_order_relaxed);
+}
+
+void ls__program_release(ls_program *program)
+{
+    if (!program || atomic_fetch_sub(&program->refs, 1) != 1)
+        return;
+    ls_device *device = program->device;
+    ls_device *runs_on = program->built ? program->built->device : device;
+    ls__built_release(program->built);
+    ls__module_release(program->module);
+    ls__mem_free(program->kernels);
+    ls__mem_free(program->fallback_reason);
+    ls__mem_free(program);
+    if (runs_on != device)
+        atomic_fetch_sub(&runs_on->objects, 1);
+    atomic_fetch_sub(&device->objects, 1);
+}
+
+/* Builds on the program's own device, or on the fallback where the own one cannot. */
+static ls_status build_somewhere(ls_program *program, const ls_program_params *params,
+                                 const ls__build_options *options, ls_error *error)
+{
+    ls_error local = {0};
+    ls_error *why = error ? error : &local;
+    ls_status status = ls__build(program->device, program->module, options, &program->built, why);
+    if (status != LS_E_UNSUPPORTED || !params->fallback)
+        return status;
+    program->fallback_reason = ls__mem_strdup(why->message);
+    if (!program->fallback_reason)
+        return ls__fail_oom(error, sizeof why->message);
+    status = ls__device_check(params->fallback, error);
+    if (status == LS_OK)
+        status = ls__build(params->fallback, program->module, options, &program->built, error);
+    if (status != LS_OK)
+        return status;
+    atomic_fetch_add(&params->fallback->objects, 1);
+    ls__device_count(program->device, LS__COUNTER_fallback_programs, 1);
+    return LS_OK;
+}
+
+static ls_status list_kernels(ls_program *program, ls_error *error)
+{
+    const ls__ir_module *ir = program->module->ir;
+    program->kernel_count = ls__module_kernel_count(ir);
+    program->kernels = ls__mem_alloc(program->kernel_count, sizeof *program->kernels);
+    if (!program->kernels)
+        return ls__fail_oom(error, program->kernel_count * sizeof *program->kernels);
+    for (uint32_t i = 0; i < program->kernel_count; i++) {
+        ls_kernel *kernel = &program->kernels[i];
+        kernel->program = program;
+        kernel->function = ls__module_kernel_at(ir, i);
+        kernel->entry = &program->built->entries[i];
+        ls_status status = ls__kernel_describe(kernel->function, &kernel->info, error);
+        if (status != LS_OK)
+            return status;
+    }
+    return LS_OK;
+}
+
+static ls_status check_params(ls_device *device, const ls_module *module,
+                              const ls_program_params *params, ls__build_options *options,
+                              ls_error *error)
+{
+    if (!device || !module)
+        return ls__fail(error, LS_E_INVALID_ARGUMENT, "ls_program_create: no %s was given",
+                        device ? "module" : "device");
+    if (params->fallback == device)
+        return ls__fail(error, LS_E_INVALID_ARGUMENT, "a device cannot be its own fallback");
+    options->unchecked = params->unchecked;
+    ls_status status = ls__lower_parse(params->lower, &options->lower, error);
+    return status == LS_OK ? ls__device_check(device, error) : status;
+}
+
+ls_status ls_program_create(ls_device *device, const ls_module *module,
+                            const ls_program_params *params, ls_program **program, ls_error *error)
+{
+    ls_program_params given;
+    ls__build_options options = {0};
+    *program = NULL;
+    ls_status status =
+        ls__params_in(&given, sizeof given, params, true, "ls_program_create", error);
+    if (status == LS_OK)
+        status = check_params(device, module, &given, &options, error);
+    if (status != LS_OK)
+        return status;
+    ls_program *made = ls__mem_alloc(1, sizeof *made);
+    if (!made)
+        return ls__fail_oom(error, sizeof *made);
+    atomic_init(&made->refs, 1);
+    made->device = device;
+    made->module = (ls_module *)module; /* only its count changes */
+    ls__module_retain(made->module);
+    atomic_fetch_add(&device->objects, 1);
+    made->unchecked = given.unchecked;
+
+    uint64_t begun = ls__os_now_ns();
+    ls__os_fenv saved;
+    ls__os_fenv_enter(&saved);
+    status = build_somewhere(made, &given, &options, error);
+    if (status == LS_OK)
+        status = list_kernels(made, error);
+    ls__os_fenv_leave(&saved);
+    ls__device_count(device, LS__COUNTER_compile_ns, ls__os_now_ns() - begun);
+    if (status != LS_OK) {
+        ls__program_release(made);
+        return status;
+    }
+    ls__device_count(device, LS__COUNTER_programs_built, 1);
+    *program = made;
+    return LS_OK;
+}
+
+void ls_program_destroy(ls_program **program)
+{
+    if (!program)
+        return;
+    ls__program_release(*program);
+    *program = NULL;
+}
+
+ls_status ls_program_kernel(ls_program *program, const char *name, const ls_kernel **kernel,
+                            ls_error *error)
+{
+    const ls__ir_function *function;
+    *kernel = NULL;
+    if (!program || !name)
+        return ls__fail(error, LS_E_INVALID_ARGUMENT, "ls_program_kernel: no %s was given",
+                        program ? "name" : "program");
+    ls_status status = ls__module_kernel_find(program->module->ir, name, &function, error);
+    if (status != LS_OK)
+        return status;
+    for (uint32_t i = 0; i < program->kernel_count; i++) {
+        if (program->kernels[i].function == function)
+            *kernel = &program->kernels[i];
+    }
+    return LS_OK;
+}
+
+void ls_kernel_describe(const ls_kernel *kernel, ls_kernel_info *info)
+{
+    *info = kernel->info;
+}
+
+void ls_kernel_param(const ls_kernel *kernel, uint32_t index, ls_param_info *info)
+{
+    ls__kernel_param(&kernel->function->params.items[index], info);
+}
+
+const char *ls_program_fallback_reason(const ls_program *program)
+{
+    return program->fallback_reason;
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The one list of backends, in order of preference. A new backend adds its line here. */
+#include "core/backend.h"
+#include "device/fault/fault.h"
+#include "device/ref/ref.h"
+
+const ls__registry_entry ls__registry[] = {
+    {&ls__ref_backend, NULL},
+    {&ls__fault_backend, NULL},
+};
+const uint32_t ls__registry_count = sizeof ls__registry / sizeof *ls__registry;
