@@ -15,13 +15,13 @@
 static double reference_rsqrt(double x) { return 1 / sqrt(x); }
 
 const struct accuracy_function accuracy_functions[] = {
-    {"exp", 0.7, native_exp, exp, mpfr_exp, NULL, NULL, NULL},
-    {"exp2", 0.7, native_exp2, exp2, mpfr_exp2, NULL, NULL, NULL},
-    {"log", 0.7, native_log, log, mpfr_log, NULL, NULL, NULL},
-    {"log2", 0.7, native_log2, log2, mpfr_log2, NULL, NULL, NULL},
-    {"sin", 0.8, native_sin, sin, mpfr_sin, NULL, NULL, NULL},
-    {"cos", 0.8, native_cos, cos, mpfr_cos, NULL, NULL, NULL},
-    {"tanh", 0.7, native_tanh, tanh, mpfr_tanh, NULL, NULL, NULL},
+    {"exp", 0.72, native_exp, exp, mpfr_exp, NULL, NULL, NULL},
+    {"exp2", 0.71, native_exp2, exp2, mpfr_exp2, NULL, NULL, NULL},
+    {"log", 0.61, native_log, log, mpfr_log, NULL, NULL, NULL},
+    {"log2", 0.68, native_log2, log2, mpfr_log2, NULL, NULL, NULL},
+    {"sin", 0.78, native_sin, sin, mpfr_sin, NULL, NULL, NULL},
+    {"cos", 0.78, native_cos, cos, mpfr_cos, NULL, NULL, NULL},
+    {"tanh", 0.64, native_tanh, tanh, mpfr_tanh, NULL, NULL, NULL},
     {"rsqrt", 0.501, native_rsqrt, reference_rsqrt, mpfr_rec_sqrt, NULL, NULL, NULL},
     {"pow", 1.0, NULL, NULL, NULL, native_pow, pow, mpfr_pow},
 };
