@@ -171,7 +171,12 @@ static ls__ir_inst *fold_control(folding *f, ls__ir_inst *inst)
         return dissolve(f, inst, inst->regions[bits ? 0 : 1]);
     if (inst->op == LS_OP_SWITCH && ls__pass_const(f->function, inst->args[0], &bits)) {
         ls_type type = ls__ir_type_of(f->function, inst->args[0]);
-        inst->regions[0] = chosen_case(inst, type, bits);
+        ls__ir_region *chosen = chosen_case(inst, type, bits);
+        for (uint32_t i = 0; i < inst->region_count; i++) {
+            if (inst->regions[i] != chosen)
+                ls__pass_clear(f->function, inst->regions[i]);
+        }
+        inst->regions[0] = chosen;
         inst->region_count = 1;
         inst->arg_count = 0;
         inst->op = LS_OP_BLOCK;

@@ -89,6 +89,12 @@ void ls__pass_cut_after(ls__ir_function *function, ls__ir_inst *inst)
         ls__ir_remove(function, inst->parent->last);
 }
 
+void ls__pass_clear(ls__ir_function *function, ls__ir_region *region)
+{
+    while (region->last)
+        ls__ir_remove(function, region->last);
+}
+
 void ls__pass_splice(ls__ir_region *from, ls__ir_inst *before)
 {
     while (from->first)

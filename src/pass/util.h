@@ -36,6 +36,7 @@ bool ls__pass_is_jump(const ls__ir_inst *inst); /* break, continue, return */
 bool ls__pass_ends_in_jump(const ls__ir_region *region);
 /* Removes all that stands after `inst` in its region. */
 void ls__pass_cut_after(ls__ir_function *function, ls__ir_inst *inst);
+void ls__pass_clear(ls__ir_function *function, ls__ir_region *region); /* removes all in it */
 /* Moves all instructions of `from` in front of `before`. */
 void ls__pass_splice(ls__ir_region *from, ls__ir_inst *before);
 /* Moves `first` and all that follows it in its region to the end of `to`. */

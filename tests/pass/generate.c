@@ -89,17 +89,10 @@ static ls_value typed_operand(generator *g, char letter, ls_type type)
     }
 }
 
-static ls_type result_of(ls_op op, ls_type operand)
+/* Of operations whose type stands in the instruction. */
+static ls_type result_of(ls_op op)
 {
-    switch (op) {
-    case LS_OP_FBITS:
-        return LS_TYPE_I32;
-    case LS_OP_F2S:
-    case LS_OP_F2U:
-        return LS_TYPE_I32;
-    default:
-        return operand == LS_TYPE_I64 ? LS_TYPE_I64 : LS_TYPE_F32;
-    }
+    return op == LS_OP_FBITS || op == LS_OP_F2S || op == LS_OP_F2U ? LS_TYPE_I32 : LS_TYPE_F32;
 }
 
 static void pure_operation(generator *g)
@@ -120,9 +113,7 @@ static void pure_operation(generator *g)
         uint32_t count = 0;
         for (const char *letter = info->operands; *letter; letter++)
             args[count++] = typed_operand(g, *letter, type);
-        ls_value value = ls__ir_emit(
-            &g->at, op, op == LS_OP_S2F || op == LS_OP_U2F ? LS_TYPE_F32 : result_of(op, type), args,
-            count);
+        ls_value value = ls__ir_emit(&g->at, op, result_of(op), args, count);
         if (op == LS_OP_F2S || op == LS_OP_F2U)
             ls__ir_def(g->at.function, value)->imm = 8u << below(g, 3);
         keep(g, value);

@@ -77,7 +77,7 @@ static void check(const ls__ir_module *module, const memory *before, uint64_t se
 static ls__ir_module *generate(uint64_t seed)
 {
     ls__oom oom;
-    ls__ir_module *module = NULL;
+    ls__ir_module *volatile module = NULL;
     if (setjmp(oom.jump) == 0) {
         module = new_module(&oom);
         generate_program(module, seed, seed % 2);
