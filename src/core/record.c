@@ -43,6 +43,7 @@ ls__record *ls__record_new(ls_device *device, ls__command_kind kind, const ls_ta
     record->device = device;
     record->kind = kind;
     record->uses = (ls__use *)(record + 1);
+    record->use_count = use_count;
     *extra_bytes = (uint8_t *)(record + 1) + uses;
     if (tag)
         record->tag = *tag;

@@ -216,7 +216,7 @@ static json_t *metadata_json(const ls_device *device, const char *kind, int thre
 static ls_status write_json(ls__os_writer *writer, json_t *value, const char *before,
                             ls_error *error)
 {
-    char *text = value ? json_dumps(value, JSON_COMPACT) : NULL;
+    char *text = value ? json_dumps(value, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
     json_decref(value);
     if (!text)
         return ls__fail_oom(error, 256);
