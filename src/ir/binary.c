@@ -565,6 +565,8 @@ static ls_status check_header(const void *bytes, size_t size, ls_error *error)
     uint32_t version = ls__cursor_u32(&in), contract = ls__cursor_u32(&in);
     if (!found || memcmp(found, magic, sizeof magic) != 0)
         return ls__fail(error, LS_E_FORMAT, "this is not a lockstep IR file");
+    if (in.fault)
+        return ls__fail(error, LS_E_FORMAT, "the IR file is cut short");
     if (version != LS_IR_VERSION)
         return ls__fail(error, LS_E_VERSION,
                         "the IR has version %" PRIu32 "; this library reads version %d", version,
