@@ -19,12 +19,25 @@ typedef struct ls__lang_define { /* -DNAME=VALUE: overrides a SPEC constant of t
  * ls__mem_free. `path` is already resolved against the including file's folder. */
 typedef bool ls__lang_include(void *context, const char *path, char **text, size_t *length);
 
+/* Kernel C sources that programs may call into: the math library, given by whoever knows src/kernels. A call of exp()
+ * loads "exp.kc", which must define ls_exp; sources include each other by name. */
+typedef struct ls__lang_source {
+    const char *name;
+    const char *text;
+    size_t length;
+} ls__lang_source;
+typedef struct ls__lang_library {
+    const ls__lang_source *sources;
+    uint32_t count;
+} ls__lang_library;
+
 typedef struct ls__lang_options {
     const char *path; /* for messages and for resolving #include "..."; NULL = "<kernel>" */
     const ls__lang_define *defines;
     uint32_t define_count;
     ls__lang_include *include; /* NULL: no includes */
     void *include_context;
+    const ls__lang_library *library; /* NULL: math functions are an error */
     bool allow_f64; /* ignored for now: f64 is legal; the device's capability table refuses it later */
 } ls__lang_options;
 
@@ -37,6 +50,7 @@ typedef struct ls__lang_diagnostic {
     const char *message;
     const char *source_line; /* without line end; may be cut around the span when very long */
     const char *hint;        /* what was expected or what to do; may be empty */
+    uint32_t shown_column;   /* column of source_line's first byte: 1 unless the line was cut */
 } ls__lang_diagnostic;
 
 typedef struct ls__lang_diagnostics {

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Owns diagnostics: the table, adding one with its source line, and printing them. Text goes to the arena of the list,
+ * which outlives the compilation.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lang/internal.h"
+
+static const struct {
+    uint16_t number;
+    bool is_warning;
+    const char *text, *hint;
+} table[D_COUNT] = {
+#define SEVERITY_E false
+#define SEVERITY_W true
+#define DIAG(number, name, severity, text, hint) [D_##name] = {number, SEVERITY_##severity, text, hint},
+#include "lang/diagnostics.def"
+#undef DIAG
+};
+
+enum { LINE_BYTES = 200 }; /* of a source line shown; longer ones are cut around the span */
+
+/* The line of `pos`, and the column at which the shown part starts (1 when all is shown). */
+static const char *source_line(lang_context *context, lang_pos pos, uint32_t *shown_column)
+{
+    *shown_column = 1;
+    if (pos.line == 0 || pos.file >= context->files.count)
+        return "";
+    const lang_file *file = &context->files.items[pos.file];
+    const char *at = file->text, *end = file->text + file->length;
+    for (uint32_t line = 1; line < pos.line; line++) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        if (!newline)
+            return "";
+        at = newline + 1;
+    }
+    const char *newline = memchr(at, '\n', (size_t)(end - at));
+    size_t length = (size_t)((newline ? newline : end) - at);
+    if (length > 0 && at[length - 1] == '\r')
+        length--;
+    if (length > LINE_BYTES) {
+        size_t column = pos.column - 1u;
+        size_t start = column > LINE_BYTES / 2 ? column - LINE_BYTES / 2 : 0;
+        if (start > length)
+            start = length;
+        at += start;
+        length = length - start < LINE_BYTES ? length - start : LINE_BYTES;
+        *shown_column = (uint32_t)start + 1;
+    }
+    char *copy = ls__arena_strdup(&context->diagnostics->arena, at, length);
+    for (size_t i = 0; i < length; i++) { /* tabs and control characters take one column */
+        if ((unsigned char)copy[i] < ' ')
+            copy[i] = ' ';
+    }
+    return copy;
+}
+
+_Noreturn void ls__lang_stop(lang_context *context)
+{
+    context->stopped = true;
+    longjmp(context->oom.jump, 1);
+}
+
+void ls__lang_report(lang_context *context, lang_pos pos, lang_diag_id id, ...)
+{
+    ls__arena *arena = &context->diagnostics->arena;
+    char message[512];
+    va_list arguments;
+    va_start(arguments, id);
+    vsnprintf(message, sizeof message, table[id].text, arguments);
+    va_end(arguments);
+
+    uint32_t shown_column = 1;
+    const char *line = source_line(context, pos, &shown_column);
+    uint32_t column = pos.column ? pos.column : 1;
+    ls__lang_diagnostic diagnostic = {
+        .id = ls__arena_printf(arena, "LS%04u", (unsigned)table[id].number),
+        .path = pos.file < context->files.count
+                    ? ls__arena_printf(arena, "%s", context->files.items[pos.file].path)
+                    : "<kernel>",
+        .line = pos.line,
+        .column = column,
+        .length = pos.length ? pos.length : 1,
+        .is_warning = table[id].is_warning,
+        .message = ls__arena_printf(arena, "%s", message),
+        .source_line = line,
+        .hint = table[id].hint,
+        .shown_column = shown_column,
+    };
+    ls__vec_push(arena, &context->diagnostics->items, diagnostic);
+    if (!diagnostic.is_warning && ++context->error_count >= LANG_MAX_ERRORS)
+        ls__lang_stop(context);
+}
+
+void ls__lang_hint(lang_context *context, const char *format, ...)
+{
+    char hint[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(hint, sizeof hint, format, arguments);
+    va_end(arguments);
+    ls__lang_diagnostics *list = context->diagnostics;
+    if (list->items.count > 0)
+        list->items.items[list->items.count - 1].hint = ls__arena_printf(&list->arena, "%s", hint);
+}
+
+void ls__lang_diagnostics_finish(ls__lang_diagnostics *diagnostics)
+{
+    ls__arena_finish(&diagnostics->arena);
+    *diagnostics = (ls__lang_diagnostics){0};
+}
+
+void ls__lang_diagnostics_print(const ls__lang_diagnostics *diagnostics, ls__strbuf *out)
+{
+    for (uint32_t i = 0; i < diagnostics->items.count; i++) {
+        const ls__lang_diagnostic *d = &diagnostics->items.items[i];
+        if (d->line > 0)
+            ls__strbuf_printf(out, "%s:%u:%u: ", d->path, d->line, d->column);
+        else
+            ls__strbuf_printf(out, "%s: ", d->path);
+        ls__strbuf_printf(out, "%s: %s: %s\n", d->is_warning ? "warning" : "error", d->id, d->message);
+        size_t shown = strlen(d->source_line);
+        if (shown > 0) {
+            ls__strbuf_printf(out, "    %s\n    ", d->source_line);
+            uint32_t before = d->column - d->shown_column;
+            ls__strbuf_printf(out, "%*s^", (int)before, "");
+            for (uint32_t k = 1; k < d->length && before + k < shown; k++)
+                ls__strbuf_append(out, "~", 1);
+            ls__strbuf_append(out, "\n", 1);
+        }
+        if (d->hint[0])
+            ls__strbuf_printf(out, "    hint: %s\n", d->hint);
+    }
+}
