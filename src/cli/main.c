@@ -11,17 +11,18 @@
 #include "lockstep/ir.h"
 
 static const struct command {
-    const char *name, *title;
+    const char *name;
     int (*run)(int argc, char **argv);
 } commands[] = {
-    {"run", "lockstep run", ls__cli_run},
-    {"compile", "lockstep compile", ls__cli_compile},
-    {"devices", "lockstep devices", ls__cli_devices},
+    {"run", ls__cli_run},
+    {"compile", ls__cli_compile},
+    {"devices", ls__cli_devices},
 };
 
 struct choice {
     const struct command *command;
     int first; /* index in argv of its name */
+    char title[32];
 };
 
 static void print_version(FILE *stream, struct argp_state *state)
@@ -42,6 +43,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         if (!choice->command)
             argp_error(state, "there is no command '%s', only run, compile and devices", text);
         choice->first = state->next - 1;
+        snprintf(choice->title, sizeof choice->title, "lockstep %s", text);
         state->next = state->argc; /* the rest is the command's */
         return 0;
     case ARGP_KEY_NO_ARGS:
@@ -79,16 +81,14 @@ static void check_output(void)
 
 int main(int argc, char **argv)
 {
-    struct choice choice = {0};
+    struct choice choice = {.title = "lockstep"};
     atexit(check_output);
+    argv[0] = choice.title; /* argp shows argv[0] in messages */
     argp_program_version_hook = print_version;
     argp_err_exit_status = LS__EXIT_USAGE;
     if (argp_parse(&arguments, argc, argv, ARGP_IN_ORDER, NULL, &choice) != 0 || !choice.command)
         return LS__EXIT_USAGE;
     argp_program_version_hook = NULL; /* subcommands have no version of their own */
-    /* argp shows argv[0] in messages. */
-    char title[32];
-    snprintf(title, sizeof title, "%s", choice.command->title);
-    argv[choice.first] = title;
+    argv[choice.first] = choice.title;
     return choice.command->run(argc - choice.first, argv + choice.first);
 }

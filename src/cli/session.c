@@ -2,9 +2,9 @@
 /*
  * Running a kernel for `lockstep run`: module, binding, device, buffers, one submission, outputs.
  *
- * Outputs are opened before the kernel starts, so that a bad name is found before a long run, and
- * renamed into place only after all of them have been written. From the moment they are open
- * signals are caught, so their temporary files never stay behind.
+ * Outputs are opened before the kernel starts, so that a bad name is found before a long run; they
+ * are renamed into place after all have been written, and each is complete or not there. From the
+ * moment they are open signals are caught, so their temporary files never stay behind.
  */
 #include "cli/session.h"
 
@@ -319,7 +319,8 @@ static void print_summary(const session *s)
         char text[256];
         const output *out = &s->outputs[i];
         ls__cli_array_describe(&s->binding.arrays[out->buffer], text, sizeof text);
-        printf("%s: saved %s (%s)\n", out->path, s->job->saves[i], text);
+        const char *save = s->job->saves[i]; /* NAME=FILE */
+        printf("saved %.*s to %s (%s)\n", (int)strcspn(save, "="), save, out->path, text);
     }
     if (s->receipt.unordered)
         printf("note: the kernel is `unordered': its outputs carry no promise\n");

@@ -64,8 +64,11 @@ ls_status ls__cli_load_module(const char *path, const ls_define *defines, uint32
         status = ls_module_decode(bytes, size, module, error);
     else
         status = compile(path, bytes, size, defines, define_count, module, error);
-    if ((is_text || is_binary) && status != LS_OK && !error->where[0])
-        ls__fail_where(error, status, "%s", path);
+    if ((is_text || is_binary) && status != LS_OK) {
+        char position[sizeof error->where]; /* in the file, where the reader knows one */
+        memcpy(position, error->where, sizeof position);
+        ls__fail_where(error, status, "%s%s%s", path, position[0] ? ": " : "", position);
+    }
     ls__mem_free(bytes);
     return status;
 }

@@ -98,7 +98,7 @@ class Case(unittest.TestCase):
         self.assertEqual(result.stdout, "", result)
         lines = result.stderr.splitlines()
         self.assertTrue(lines and lines[0].startswith("lockstep"), result.stderr)
-        limit = 2 if status == 2 else 1  # wrong usage also points to --help
+        limit = 3 if status == 2 else 1  # wrong usage also points to --help
         self.assertLessEqual(len(lines), limit, result.stderr)
         for text in [says] if isinstance(says, str) else says:
             self.assertIn(text, lines[0])

@@ -66,8 +66,11 @@ class Examples(cli.Case):
 
     def run_with(self, command, *extra, **changes):
         """The command with values replaced, under three schedules and the sanitizer: equal files."""
-        words = [f"{w.split('=')[0]}={changes[w.split('=')[0]]}" if w.split("=")[0] in changes
-                 else w for w in command]
+        words = []
+        for word in command:
+            name = word.split("=")[0]
+            is_value = name in changes and words[-1] != "--save"
+            words.append(f"{name}={changes[name]}" if is_value else word)
         saved = [words[i + 1].split("=")[1] for i, w in enumerate(words) if w == "--save"]
         results = set()
         for options in ([], ["--schedule", "reverse"], ["--schedule", "seed:9"], ["--sanitize"]):

@@ -20,7 +20,7 @@ class Run(cli.Case):
         self.assertEqual(cli.read_npy(self.path("out.npy")),
                          ("<f4", (8,), [2.0 * i + 1 for i in range(8)]))
         self.assertIn("saxpy: ran 8 lanes on reference", out)
-        self.assertIn("out.npy: saved y (f32 8)", out)
+        self.assertIn("saved y to out.npy (f32 8)", out)
 
     def test_quiet(self):
         self.assertEqual(self.good(*SAXPY, "y=zeros:f32:8", "-q"), "")
@@ -83,7 +83,7 @@ class Run(cli.Case):
 
     def test_raw_files(self):
         self.path("x.bin").write_bytes(bytes([1, 2, 3, 4]))
-        self.write("b.kc", "kernel void b(u16 *x) { x[0] = (u16)(x[0] + 1); }\n")
+        self.write("b.kc", "kernel workgroup(1) void b(u16 *x) { x[0] = (u16)(x[0] + 1); }\n")
         self.good("run", "b.kc", "--global", "1", "x=@x.bin", "--save", "x=y.bin")
         self.assertEqual(self.path("y.bin").read_bytes(), bytes([2, 2, 3, 4]))
 
@@ -159,7 +159,8 @@ class Run(cli.Case):
 
     def test_include(self):
         self.write("part.kc", "static f32 twice(f32 x) { return x + x; }\n")
-        self.write("t.kc", '#include "part.kc"\nkernel void t(f32 *y) { y[0] = twice(y[0]); }\n')
+        self.write("t.kc", '#include "part.kc"\n'
+                           "kernel workgroup(1) void t(f32 *y) { y[0] = twice(y[0]); }\n")
         self.good("run", "t.kc", "--global", "1", "y=fill:f32:1:3", "--save", "y=y.npy")
         self.assertEqual(cli.read_npy(self.path("y.npy"))[2], [6.0])
 
