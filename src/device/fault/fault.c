@@ -218,6 +218,6 @@ const ls__backend ls__fault_backend = {
     .unprepare = unprepare,
     .accept = accept_job,
     .start = start,
-    .cancel_grace_ns = 1000000000,
+    .cancel_grace_ns = 500000000,
     .only_by_name = true,
 };

@@ -99,9 +99,11 @@ static ls_status run_command(ls__host *host, ls__job *job, const ls__command *co
 {
     ls__job_result *result = &job->result;
     uint64_t begun = job->rows ? ls__os_now_ns() : 0, lanes = 0;
-    ls_status status = check_cancel(job, error);
-    if (status == LS_OK && host->device.before_command)
+    ls_status status = LS_OK;
+    if (host->device.before_command)
         status = host->device.before_command(host->device.hook_context, job, error);
+    if (status == LS_OK)
+        status = check_cancel(job, error);
     if (status != LS_OK)
         return status;
     result->commands++;

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Dispatches that core conducts itself: on a fallback device, or split at grid barriers. */
+#include "kit.h"
+
+#include "core/core.h"
+
+typedef struct pair {
+    ls_device *small, *large; /* fault (no f64) and reference */
+    ls_stream *stream;
+    ls_program *wide, *basic;
+    ls_buffer *x, *y;
+} pair;
+
+static int pair_open(void **state)
+{
+    static pair p;
+    double values[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+    p = (pair){.small = kit_open("fault", NULL), .large = kit_open("reference", NULL)};
+    p.stream = kit_stream(p.small);
+    p.wide = kit_program(p.small, wide_ir, p.large, NULL);
+    p.basic = kit_program(p.small, basic_ir, NULL, NULL);
+    p.x = kit_buffer(p.small, sizeof values, LS_MEM_F64);
+    p.y = kit_buffer(p.small, sizeof values, LS_MEM_F64);
+    OK(ls_buffer_write(p.x, 0, LS_MEM_F64, values, sizeof values, error));
+    *state = &p;
+    return 0;
+}
+
+static int pair_close(void **state)
+{
+    pair *p = *state;
+    FAILS(LS_E_BUSY, ls_device_destroy(&p->large, error)); /* the program keeps it open */
+    ls_buffer_destroy(&p->x);
+    ls_buffer_destroy(&p->y);
+    ls_program_destroy(&p->wide);
+    ls_program_destroy(&p->basic);
+    OK(ls_stream_destroy(&p->stream, error));
+    assert_int_equal(kit_used(p->small), 0);
+    assert_int_equal(kit_used(p->large), 0);
+    OK(ls_device_destroy(&p->small, error));
+    OK(ls_device_destroy(&p->large, error));
+    return 0;
+}
+
+static void expect_y(pair *p, uint32_t index, double value)
+{
+    double found = -1;
+    OK(ls_buffer_read(p->y, index * sizeof found, LS_MEM_F64, &found, sizeof found, error));
+    assert_true(found == value);
+}
+
+static void refused_without_a_fallback(void **state)
+{
+    pair *p = *state;
+    ls_module *module = NULL;
+    ls_program *program = NULL;
+    ls_error e = {0};
+    OK(ls_module_read(wide_ir, strlen(wide_ir), &module, error));
+    assert_int_equal(ls_program_create(p->small, module, NULL, &program, &e), LS_E_UNSUPPORTED);
+    assert_non_null(strstr(e.message, "twice"));
+    assert_non_null(strstr(e.message, "f64"));
+    assert_null(program);
+    ls_module_destroy(&module);
+    assert_null(ls_program_fallback_reason(p->basic));
+    assert_non_null(strstr(ls_program_fallback_reason(p->wide), "f64"));
+}
+
+static void a_batch_is_split_around_the_fallback(void **state)
+{
+    pair *p = *state;
+    ls_batch *batch = kit_batch(p->small);
+    ls_range ranges[2] = {WHOLE(p->x), {p->y, 8, 48}};
+    ls_dispatch dispatch = kit_dispatch(kit_kernel(p->wide, "twice"), 6, ranges, 2, NULL, 0);
+    double half = 0.5, one = 1, found[8] = {0};
+    dispatch.tag = (ls_tag){LS_PHASE_COMPUTE, 5, "there and back"};
+    OK(ls_batch_fill(batch, WHOLE(p->y), &half, sizeof half, NULL, error));
+    OK(ls_batch_dispatch(batch, &dispatch, error));
+    OK(ls_batch_fill(batch, (ls_range){p->y, 8, 8}, &one, sizeof one, NULL, error));
+    OK(ls_batch_download(batch, WHOLE(p->y), LS_MEM_F64, found, NULL, error));
+
+    ls_submit_params params = LS_SUBMIT_PARAMS_INIT;
+    ls_fence *fence = NULL;
+    ls_receipt r = {.struct_size = sizeof r};
+    params.attribution = true;
+    OK(ls_submit(p->stream, batch, &params, &fence, error));
+    OK(ls_fence_wait(fence, 60 * SECOND, &r, error));
+    const double expected[8] = {0.5, 1, 4, 6, 8, 10, 12, 0.5};
+    assert_memory_equal(found, expected, sizeof expected);
+    assert_int_equal(r.fallback_splits, 1);
+    assert_int_equal(r.fallback_bytes, 64 + 48 + 48); /* both in, the written one out */
+    assert_non_null(strstr(r.fallback_reason, "f64"));
+    assert_int_equal(r.attribution_count, 4);
+    assert_true(r.attribution[1].fallback);
+    assert_false(r.attribution[2].fallback);
+    assert_int_equal(r.attribution[1].lanes, 6);
+    assert_string_equal(r.attribution[1].kernel, "twice");
+    assert_string_equal(r.attribution[1].tag.label, "there and back");
+    assert_int_equal(r.attribution[3].command, 3);
+    ls_batch_destroy(&batch);
+    assert_string_equal(r.attribution[1].tag.label, "there and back"); /* the fence's own */
+    ls_fence_destroy(&fence);
+
+    ls_counters counters = {.struct_size = sizeof counters};
+    ls_device_counters(p->small, &counters);
+    assert_int_equal(counters.fallback_programs, 1);
+    assert_int_equal(counters.fallback_splits, 1);
+    assert_int_equal(counters.fallback_bytes, 160);
+    assert_int_equal(counters.commands, 4);
+    assert_int_equal(counters.launches, 1);
+}
+
+static void repeats_run_around_the_fallback(void **state)
+{
+    pair *p = *state;
+    ls_batch *batch = kit_batch(p->small);
+    ls_buffer *rounds = kit_buffer(p->small, 16, LS_MEM_U32);
+    uint32_t k = 7;
+    ls_range xy[2] = {WHOLE(p->x), WHOLE(p->y)}, yx[2] = {WHOLE(p->y), WHOLE(p->x)},
+             only = WHOLE(rounds);
+    ls_dispatch there = kit_dispatch(kit_kernel(p->wide, "twice"), 8, xy, 2, NULL, 0);
+    ls_dispatch back = kit_dispatch(kit_kernel(p->wide, "twice"), 8, yx, 2, NULL, 0);
+    ls_dispatch plain = kit_dispatch(kit_kernel(p->basic, "rounds"), 1, &only, 1, &k, 4);
+    OK(ls_batch_repeat_begin(batch, 3, 0, error));
+    OK(ls_batch_dispatch(batch, &plain, error));
+    OK(ls_batch_dispatch(batch, &there, error));
+    OK(ls_batch_dispatch(batch, &back, error));
+    OK(ls_batch_repeat_end(batch, error));
+    ls_receipt r = {.struct_size = sizeof r};
+    kit_run(p->stream, batch, &r);
+    assert_int_equal(r.fallback_splits, 6);
+    double x = 1, y = 0;
+    for (int round = 0; round < 3; round++) {
+        y = x + x + round;
+        x = y + y + round;
+    }
+    expect_y(p, 0, y);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(kit_u32(rounds, i), 7);
+    assert_int_equal(kit_u32(rounds, 3), 0);
+    ls_batch_destroy(&batch);
+    ls_buffer_destroy(&rounds);
+}
+
+static void indirect_sizes_are_read_before_the_fallback(void **state)
+{
+    pair *p = *state;
+    ls_batch *batch = kit_batch(p->small);
+    ls_buffer *sizes = kit_buffer(p->small, 12, LS_MEM_U32);
+    uint32_t asked[3] = {4, 1, 1}, maximum[3] = {4, 1, 1};
+    ls_range ranges[2] = {WHOLE(p->x), WHOLE(p->y)};
+    ls_dispatch dispatch = kit_dispatch(kit_kernel(p->wide, "twice"), 0, ranges, 2, NULL, 0);
+    OK(ls_buffer_write(sizes, 0, LS_MEM_U32, asked, 12, error));
+    OK(ls_batch_dispatch_indirect(batch, &dispatch, WHOLE(sizes), maximum, error));
+    kit_run(p->stream, batch, NULL);
+    expect_y(p, 3, 8);
+    expect_y(p, 4, 0);
+    asked[0] = 5;
+    OK(ls_buffer_write(sizes, 0, LS_MEM_U32, asked, 12, error));
+    ls_fence *fence = NULL;
+    ls_receipt r = {.struct_size = sizeof r};
+    OK(ls_submit(p->stream, batch, NULL, &fence, error));
+    FAILS(LS_E_FAILED, ls_fence_wait(fence, 60 * SECOND, &r, error));
+    assert_true(r.trapped);
+    assert_int_equal(r.trap_code, LS_TRAP_INDIRECT);
+    ls_fence_destroy(&fence);
+    ls_batch_destroy(&batch);
+    ls_buffer_destroy(&sizes);
+}
+
+/* The fallback device hangs: it is lost, the batch has failed, and the device of the batch is idle
+ * and goes on. */
+static void the_fallback_may_be_lost(void **state)
+{
+    (void)state;
+    ls_fault_plan plan = {.struct_size = sizeof plan, .hang_at_command = 1};
+    ls_device *own = kit_open("reference", NULL), *other = kit_open("fault", &plan);
+    own->caps.max_workgroup_lanes = 1; /* so that the fallback is needed */
+    ls_stream *stream = kit_stream(own), *second = kit_stream(own);
+    ls_program *program = kit_program(own, basic_ir, other, NULL);
+    ls_buffer *x = kit_buffer(own, 16, LS_MEM_U32), *y = kit_buffer(own, 16, LS_MEM_U32);
+    ls_batch *batch = kit_batch(own), *fill = kit_batch(own);
+    ls_range ranges[2] = {WHOLE(x), WHOLE(y)};
+    uint32_t scalars[2] = {4, 1};
+    ls_dispatch dispatch = kit_dispatch(kit_kernel(program, "add"), 4, ranges, 2, scalars, 8);
+    ls_submit_params params = LS_SUBMIT_PARAMS_INIT;
+    ls_fence *fence = NULL, *again = NULL;
+    ls_receipt r = {.struct_size = sizeof r};
+    params.time_limit_ns = 20 * MILLISECOND;
+    OK(ls_batch_dispatch(batch, &dispatch, error));
+    OK(ls_batch_fill(fill, WHOLE(y), scalars, 4, NULL, error));
+    OK(ls_submit(stream, batch, &params, &fence, error));
+    FAILS(LS_E_FAILED, ls_fence_wait(fence, 60 * SECOND, &r, error));
+    assert_int_equal(r.error.cause, LS_E_INDETERMINATE);
+    assert_false(ls_device_is_lost(own));
+    assert_true(ls_device_is_lost(other));
+    ls_memory_info info = {.struct_size = sizeof info};
+    ls_device_memory(other, &info);
+    assert_int_equal(info.quarantined_bytes, 32);
+    kit_run(second, fill, NULL);
+    assert_int_equal(kit_u32(y, 3), 4);
+    NOT_SUBMITTED(LS_E_INDETERMINATE, ls_submit(second, batch, NULL, &again, error));
+    OK(ls_device_destroy(&other, error)); /* although the program is still there */
+    ls_fence_destroy(&fence);
+    ls_batch_destroy(&batch);
+    ls_batch_destroy(&fill);
+    ls_buffer_destroy(&x);
+    ls_buffer_destroy(&y);
+    ls_program_destroy(&program);
+    OK(ls_stream_destroy(&stream, error));
+    OK(ls_stream_destroy(&second, error));
+    assert_int_equal(kit_used(own), 0);
+    OK(ls_device_destroy(&own, error));
+}
+
+/* --- grid barriers
+ * ---------------------------------------------------------------------------------------- */
+static void check_mirror(const char *name, const char *lower, uint64_t launches)
+{
+    enum { N = 10 };
+    ls_device *device = kit_open(name, NULL);
+    ls_stream *stream = kit_stream(device);
+    ls_program *program = kit_program(device, mirror_ir, NULL, lower);
+    ls_buffer *a = kit_buffer(device, N * 4, LS_MEM_U32),
+              *b = kit_buffer(device, N * 4, LS_MEM_U32);
+    ls_batch *batch = kit_batch(device);
+    ls_range ranges[2] = {WHOLE(a), WHOLE(b)};
+    uint32_t scalars[2] = {N, 100};
+    ls_dispatch dispatch = kit_dispatch(kit_kernel(program, "mirror"), N, ranges, 2, scalars, 8);
+    OK(ls_batch_repeat_begin(batch, 2, 0, error));
+    OK(ls_batch_dispatch(batch, &dispatch, error));
+    OK(ls_batch_repeat_end(batch, error));
+    uint64_t before = kit_used(device);
+    kit_run(stream, batch, NULL);
+    assert_int_equal(kit_used(device), before); /* the scratch memory is back */
+    for (uint32_t i = 0; i < N; i++)
+        assert_int_equal(kit_u32(b, i), (100 + N - 1 - i) + (100 + i));
+    ls_counters counters = {.struct_size = sizeof counters};
+    ls_device_counters(device, &counters);
+    assert_int_equal(counters.commands, 2);
+    assert_int_equal(counters.launches, launches);
+    assert_int_equal(counters.lanes_asked, 2 * N);
+    ls_batch_destroy(&batch);
+    ls_buffer_destroy(&a);
+    ls_buffer_destroy(&b);
+    ls_program_destroy(&program);
+    OK(ls_stream_destroy(&stream, error));
+    OK(ls_device_destroy(&device, error));
+}
+
+static void grid_barriers_run_natively(void **state)
+{
+    (void)state;
+    check_mirror("reference", NULL, 2);
+}
+
+static void grid_barriers_are_split_when_asked(void **state)
+{
+    (void)state;
+    check_mirror("reference", "grid_barrier", 4);
+}
+
+static void grid_barriers_are_split_where_missing(void **state)
+{
+    (void)state;
+    check_mirror("fault", NULL, 4);
+}
+
+#define PAIR(test) cmocka_unit_test_setup_teardown(test, pair_open, pair_close)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        PAIR(refused_without_a_fallback),
+        PAIR(a_batch_is_split_around_the_fallback),
+        PAIR(repeats_run_around_the_fallback),
+        PAIR(indirect_sizes_are_read_before_the_fallback),
+        cmocka_unit_test(the_fallback_may_be_lost),
+        cmocka_unit_test(grid_barriers_run_natively),
+        cmocka_unit_test(grid_barriers_are_split_when_asked),
+        cmocka_unit_test(grid_barriers_are_split_where_missing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
