@@ -1,24 +1,27 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# What Lockstep does, in a few seconds: runs two example kernels, saves their results to build/demo/, and
-# shows that NumPy opens them and agrees to the last bit.
+# What Lockstep does, in a few seconds: runs two example kernels, saves their results, and shows that
+# NumPy opens them and agrees to the last bit.
 #
-#   tools/demo.sh LOCKSTEP       the command to use, such as build/src/cli/lockstep
+#   tools/demo.sh LOCKSTEP [FOLDER]      the command to use, such as build/src/cli/lockstep, and where
+#                                        to save results: build/demo when left out
 set -eu
 
-if [ $# -ne 1 ] || [ ! -x "$1" ]; then
-    echo "usage: tools/demo.sh LOCKSTEP   (build it with: make)" >&2
+if [ $# -lt 1 ] || [ $# -gt 2 ] || [ ! -x "$1" ]; then
+    echo "usage: tools/demo.sh LOCKSTEP [FOLDER]   (build it with: make)" >&2
     exit 2
 fi
-lockstep=$1
-kernels=$(dirname "$0")/../examples/kernels
-out=build/demo
+lockstep=$(realpath "$1")
+cd "$(dirname "$0")/.."
+kernels=examples/kernels
+out=${2:-build/demo}
 mkdir -p "$out"
 
 run() {
-    echo "    \$ lockstep $*"
-    "$lockstep" "$@" | sed 's/^/    /'
+    echo "    \$ lockstep $*" | sed 's/ x=/ \\\n          x=/; s/ image=/ \\\n          image=/'
+    said=$("$lockstep" "$@")
+    echo "$said" | sed 's/^/    /'
 }
 
 echo

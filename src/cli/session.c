@@ -150,6 +150,8 @@ static ls_status create_buffer(session *s, const ls_param_info *param, ls_error 
     if (status != LS_OK) {
         if (!error->where[0])
             ls__fail_where(error, status, "buffer '%s'", param->name);
+        if (status == LS_E_OUT_OF_MEMORY)
+            ls__fail_hint(error, status, "use smaller buffers or a larger --budget");
         return status;
     }
     ls__cli_array_fill(array, memory);
@@ -275,6 +277,8 @@ static ls_status run(session *s, ls_error *error)
                               &s->receipt, error);
     if (status != LS_OK && s->receipt.trapped)
         status = fail_trap(s, error);
+    else if (status != LS_OK && error->cause == LS_E_TIMEOUT)
+        ls__fail_hint(error, status, "does the kernel end? It may need a larger --time-limit");
     return status;
 }
 

@@ -45,7 +45,7 @@ def mandelbrot_expected(width, height, limit):
     scale = f32(2.5 / height)
     picture = []
     for y, x in itertools.product(range(height), range(width)):
-        cr = f32(f32(x - f32(f32(0.7) * width)) * scale)
+        cr = f32(f32(x - f32(f32(0.65) * width)) * scale)
         ci = f32(f32(y - f32(0.5 * height)) * scale)
         zr = zi = 0.0
         step = 0
@@ -54,7 +54,7 @@ def mandelbrot_expected(width, height, limit):
             zi = f32(f32(f32(2 * zr) * zi) + ci)
             zr = following
             step += 1
-        picture.append(0 if step == limit else 55 + step * 200 // limit)
+        picture.append(0 if step == limit else 255 * step // (step + 12))
     return picture
 
 
