@@ -4,6 +4,8 @@
  * evaluator, so that a folded expression and a computed one cannot differ. What C leaves undefined or forbids in a
  * constant (x / 0, shift counts) is not folded.
  */
+#include <string.h>
+
 #include "lang/internal.h"
 
 static void step(lang_conversion *c, ls_op op, ls_type result, uint64_t imm)
@@ -101,6 +103,7 @@ ls_op ls__lang_binary_op(uint8_t op, const lang_type *operand, bool *swap)
 static uint64_t evaluate(ls_op op, ls_type result, uint64_t imm, ls_type arg_type, const uint64_t *args)
 {
     ls__ir_inst inst = {.op = (uint16_t)op, .type = (uint8_t)result, .imm = imm};
+    inst.arg_count = (uint32_t)strlen(ls__ir_op(op)->operands);
     return ls__ir_eval(&inst, arg_type, args);
 }
 
