@@ -36,6 +36,43 @@ enum {
 enum { IS_KERNEL = 1, IS_UNORDERED = 2 };     /* functions */
 enum { IS_POINTER = 1, IS_CONST_POINTER = 2 }; /* parameters */
 
+/* The parts that mean something for an opcode. What others hold is left over from a pass and is not
+ * written: it must not show in a digest. */
+static unsigned allowed_parts(ls_op op)
+{
+    unsigned parts = HAS_LOC | HAS_ARGS | HAS_REGIONS;
+    switch (op) {
+    case LS_OP_CONST:
+    case LS_OP_PARAM:
+    case LS_OP_F2S:
+    case LS_OP_F2U:
+    case LS_OP_SG_REDUCE:
+    case LS_OP_VAR_GET:
+    case LS_OP_VAR_SET:
+        return parts | HAS_IMM;
+    case LS_OP_ID:
+    case LS_OP_INDEX:
+        return parts | HAS_IMM | HAS_IMM2;
+    case LS_OP_ATOMIC:
+        return parts | HAS_IMM | HAS_BASE;
+    case LS_OP_RANGE:
+    case LS_OP_LOAD:
+    case LS_OP_STORE:
+    case LS_OP_ATOMIC_CAS:
+        return parts | HAS_BASE;
+    case LS_OP_CALL:
+        return parts | HAS_IMM | HAS_CALL;
+    default:
+        return parts;
+    }
+}
+
+static bool has_mem(ls_op op)
+{
+    return op == LS_OP_PARAM || op == LS_OP_LOAD || op == LS_OP_STORE || op == LS_OP_ATOMIC ||
+           op == LS_OP_ATOMIC_CAS;
+}
+
 /* --- writing -------------------------------------------------------------------------------------------- */
 
 typedef struct writer {
@@ -95,8 +132,8 @@ static unsigned parts_of(const ls__ir_inst *inst)
     parts |= inst->base.kind ? HAS_BASE : 0;
     parts |= inst->arg_count ? HAS_ARGS : 0;
     parts |= inst->region_count ? HAS_REGIONS : 0;
-    parts |= inst->op == LS_OP_CALL ? HAS_CALL : 0;
-    return parts;
+    parts |= HAS_CALL;
+    return parts & allowed_parts((ls_op)inst->op);
 }
 
 static void put_regions(writer *w, const ls__ir_inst *inst, unsigned depth)
@@ -119,7 +156,7 @@ static void put_inst(writer *w, const ls__ir_inst *inst, unsigned depth)
     unsigned parts = parts_of(inst);
     put_byte(w, inst->op);
     put_byte(w, inst->type);
-    put_byte(w, inst->mem);
+    put_byte(w, has_mem((ls_op)inst->op) ? inst->mem : LS_MEM_NONE);
     put_byte(w, inst->flags);
     put_byte(w, parts);
     if (parts & HAS_LOC)
@@ -408,7 +445,8 @@ static void get_inst(reader *r, ls__ir_region *region, unsigned depth)
     uint8_t mem = ls__cursor_u8(&r->in), flags = ls__cursor_u8(&r->in);
     unsigned parts = ls__cursor_u8(&r->in);
     if (op == LS_OP_NONE || op >= LS_OP_COUNT || type >= LS_TYPE_COUNT || mem >= LS_MEM_COUNT ||
-        parts >= 2 * HAS_CALL || ((parts & HAS_CALL) != 0) != (op == LS_OP_CALL)) {
+        (mem != LS_MEM_NONE && !has_mem(op)) || (parts & ~allowed_parts(op)) != 0 ||
+        (op == LS_OP_CALL && !(parts & HAS_CALL))) {
         ls__cursor_fail(&r->in, "unknown opcode, type or part of an instruction");
         return;
     }
@@ -465,7 +503,7 @@ static void get_param(reader *r)
     param.mem = ls__cursor_u8(&r->in);
     uint8_t flags = ls__cursor_u8(&r->in);
     param.is_pointer = (flags & IS_POINTER) != 0;
-    param.is_const = (flags & IS_CONST_POINTER) != 0;
+    param.is_const = flags == (IS_POINTER | IS_CONST_POINTER);
     param.size = get_u32(r);
     param.alignment = get_u32(r);
     if (!param.type_name[0])
@@ -536,8 +574,6 @@ static void get_function(reader *r)
 static void get_body(reader *r)
 {
     uint32_t count = get_count(r, 1);
-    if (count > UINT16_MAX + 1)
-        ls__cursor_fail(&r->in, "too many files");
     for (uint32_t i = 0; i < count && !r->in.fault; i++)
         ls__vec_push(r->arena, &r->module->files, get_text(r));
     count = get_count(r, 4);

@@ -535,9 +535,7 @@ static void read_function(reader *r, bool is_kernel)
 static void read_file(reader *r)
 {
     const char *path = ls__ir_lex_name(lex(r), r->arena);
-    uint32_t count = r->module->files.count;
-    if (path && (count > UINT16_MAX || ls__ir_file_add(r->module, path) != count))
-        ls__ir_lex_fail(lex(r), "the file before this is listed twice, or one too many");
+    ls__vec_push(r->arena, &r->module->files, path);
 }
 
 static void read_spec(reader *r)

@@ -126,6 +126,7 @@ static bool check_module(ls__ir_verifier *v)
     const ls__ir_module *module = v->module;
     CHECK(module->functions.count <= LS__IR_MAX_FUNCTIONS, LIMIT, "%" PRIu32 " functions",
           module->functions.count);
+    CHECK(module->files.count <= UINT16_MAX + 1, LIMIT, "%" PRIu32 " files", module->files.count);
     for (uint32_t i = 0; i < module->files.count; i++)
         CHECK(module->files.items[i], ANNOTATION, "file %" PRIu32 " has no path", i);
     for (uint32_t i = 0; i < module->specs.count; i++) {
