@@ -392,7 +392,7 @@ int ls__cli_run_job(const ls__cli_job *job)
     } else if (job->sanitize && result == LS__EXIT_OK && !job->quiet) {
         printf("the sanitizer found nothing\n");
     }
-    if (ls__cli_caught_signal())
+    if (result != LS__EXIT_OK && ls__cli_caught_signal())
         result = LS__EXIT_SIGNAL + ls__cli_caught_signal();
     tear_down(&s);
     return result;

@@ -26,6 +26,11 @@ void ls__cli_catch_signals(void)
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
+    /* A write that fails for these reasons is an error like any other. */
+    action.sa_handler = SIG_IGN;
+    sigaction(SIGXFSZ, &action, NULL);
+    sigaction(SIGPIPE, &action, NULL);
 }
 
 int ls__cli_caught_signal(void)

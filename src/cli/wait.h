@@ -8,7 +8,8 @@
 
 #include "lockstep/launch.h"
 
-/* From here on SIGINT and SIGTERM are noted instead of ending the process. */
+/* From here on SIGINT, SIGTERM and SIGHUP are noted instead of ending the process, and a file that
+ * grows too large or a pipe without a reader is an error of the write. */
 void ls__cli_catch_signals(void);
 /* The signal noted so far, 0 for none. */
 int ls__cli_caught_signal(void);

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Wrong input: one clear line, an exit status that is not zero, and no file left behind."""
 
+import resource
 import subprocess
 
 import cli
@@ -213,6 +214,16 @@ class Saving(cli.Case):
         result = self.run_command(*saxpy("--save", "y=full.npy"))
         self.assertEqual((result.returncode, result.stdout), (1, ""))
         self.assertRegex(result.stderr, r"^lockstep: cannot write '/dev/full': No space left.*\n$")
+        self.assertEqual(sorted(self.folder.iterdir()), before)
+
+    def test_write_that_fails_half_way(self):
+        """A limit on the size of files stands for a disk that fills up."""
+        before = sorted(self.folder.iterdir())
+        result = self.run_command(
+            *saxpy("--save", "y=y.npy", y="zeros:f32:100000"),
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (150000, 150000)))
+        self.assertEqual((result.returncode, result.stdout), (1, ""))
+        self.assertRegex(result.stderr, r"^lockstep: cannot write '.*y.npy': File too large\n$")
         self.assertEqual(sorted(self.folder.iterdir()), before)
 
     def test_full_disk_for_trace_and_ir(self):

@@ -3,6 +3,8 @@
 """Every example of --help, the man page and the README is run and works; the options agree."""
 
 import re
+import shutil
+import subprocess
 
 import cli
 
@@ -44,6 +46,21 @@ class Help(cli.Case):
             for option in set(re.findall(r"--[a-z][a-z-]+", text)):
                 self.assertIn(option, manual, name)
                 self.assertIn(option, completion, name)
+
+    def test_completion(self):
+        if not shutil.which("bash"):
+            self.skipTest("there is no bash")
+        (self.folder / "in.npy").touch()
+        words = {"lockstep r": "run", "lockstep run sax": "saxpy.kc",
+                 "lockstep run --sched": "--schedule", "lockstep run --schedule = r": "reverse",
+                 "lockstep run saxpy.kc x = @i": "@in.npy", "lockstep compile --emit ir": "ir irb",
+                 "lockstep run saxpy.kc --kernel s": "saxpy"}
+        for line, expected in words.items():
+            script = (f"source {cli.ROOT}/tools/completion/lockstep.bash; COMP_WORDS=({line});"
+                      'COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _lockstep; echo "${COMPREPLY[@]}"')
+            out = subprocess.run(["bash", "-c", script], cwd=self.folder, text=True,
+                                 stdout=subprocess.PIPE, check=True).stdout
+            self.assertEqual(out.strip(), expected, line)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 # Completion of the command lockstep for bash.
 
+# Folders, and files whose names start with $2 and end in one of the suffixes $1; more options for
+# compgen may follow.
+_lockstep_files()
+{
+    local suffix
+    for suffix in $1; do
+        compgen -f -X "!*.$suffix" "${@:3}" -- "$2"
+    done
+    compgen -d "${@:3}" -- "$2"
+}
+
 _lockstep()
 {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
@@ -52,11 +63,11 @@ _lockstep()
         ;;
     esac
     if [[ $current == @* ]]; then
-        COMPREPLY=($(compgen -P @ -f -X '!*.@(npy|bin)' -- "${current#@}"))
+        COMPREPLY=($(_lockstep_files "npy bin" "${current#@}" -P @))
         return
     fi
     if [[ $current != -* ]]; then
-        COMPREPLY=($(compgen -f -X '!*.@(kc|ir|irb)' -- "$current") $(compgen -d -- "$current"))
+        COMPREPLY=($(_lockstep_files "kc ir irb" "$current"))
         return
     fi
     case $command in
