@@ -54,6 +54,7 @@ static void bad_buffer_requests_are_refused(void **state)
     params.usage = 0;
     params.struct_size = 3;
     REFUSED(LS_E_VERSION, ls_buffer_create(f->device, &params, &b, error));
+    params.struct_size = sizeof params;
     REFUSED(LS_E_INVALID_ARGUMENT, ls_buffer_create(NULL, &params, &b, error));
     REFUSED(LS_E_INVALID_ARGUMENT, ls_buffer_create(f->device, NULL, &b, error));
 }

@@ -161,7 +161,7 @@ static void the_trace_is_a_file_that_viewers_open(void **state)
     OK(ls_batch_create(f->device, &batch, error));
     OK(ls_batch_fill(batch, WHOLE(b), &(uint32_t){1}, 4, &(ls_tag){LS_PHASE_COMPUTE, 3, "quote \" here"}, error));
     contract_run(f, batch);
-    REFUSED(LS_E_IO, ls_trace_end(f->device, "no-such-folder/trace.json", error));
+    REFUSED(LS_E_NOT_FOUND, ls_trace_end(f->device, "no-such-folder/trace.json", error));
     OK(ls_trace_begin(f->device, error));
     contract_run(f, batch);
     OK(ls_trace_end(f->device, path, error));
