@@ -15,6 +15,8 @@ ls_status ls__budget_reserve(ls_device *device, uint64_t bytes, bool staging, co
                      "are left",
                      device->name, what, (unsigned long long)bytes, (unsigned long long)used,
                      (unsigned long long)budget->limit, (unsigned long long)(budget->limit - used));
+            if (error)
+                error->retryable = bytes <= budget->limit; /* once others have let go */
             return ls__fail_hint(
                 error, LS_E_OUT_OF_MEMORY,
                 "destroy what is not needed, or open the device with a larger budget_bytes");

@@ -82,11 +82,8 @@ void ls__allocation_quarantine(ls__allocation *allocation)
 
 /* --- buffers
  * ------------------------------------------------------------------------------------------- */
-static ls_status check_params(const ls_device *device, const ls_buffer_params *params,
-                              ls_error *error)
+static ls_status check_params(const ls_buffer_params *params, ls_error *error)
 {
-    if (!device)
-        return ls__fail(error, LS_E_INVALID_ARGUMENT, "ls_buffer_create: no device was given");
     if (params->size_bytes == 0)
         return ls__fail(error, LS_E_INVALID_ARGUMENT, "a buffer cannot have 0 bytes");
     if (params->usage & ~(uint32_t)LS_USAGE_ALL)
@@ -129,7 +126,7 @@ ls_status ls_buffer_create(ls_device *device, const ls_buffer_params *params, ls
     ls_status status =
         ls__params_in(&given, sizeof given, params, false, "ls_buffer_create", error);
     if (status == LS_OK)
-        status = check_params(device, &given, error);
+        status = check_params(&given, error);
     if (status == LS_OK)
         status = ls__device_check(device, error);
     if (status == LS_OK)
@@ -145,7 +142,7 @@ ls_status ls_buffer_import(ls_device *device, void *memory, bool read_only,
     ls_status status =
         ls__params_in(&given, sizeof given, params, false, "ls_buffer_import", error);
     if (status == LS_OK)
-        status = check_params(device, &given, error);
+        status = check_params(&given, error);
     if (status == LS_OK)
         status = ls__device_check(device, error);
     if (status != LS_OK)
@@ -262,7 +259,9 @@ ls_status ls__range_check_element(const ls__allocation *allocation, uint64_t off
                         allocation->label, ls__ir_mem_name(allocation->element),
                         ls__ir_mem_name(element));
     uint32_t bytes = ls__ir_mem_bytes(element);
-    if (bytes && (offset % bytes || size % bytes))
+    /* Untyped buffers have no elements that could be cut. */
+    bool cuts = bytes && (size % bytes || (offset % bytes && allocation->element != LS_MEM_NONE));
+    if (cuts)
         return ls__fail(
             error, LS_E_INVALID_ARGUMENT, "%s: %llu bytes at byte %llu are no whole elements of %s",
             role, (unsigned long long)size, (unsigned long long)offset, ls__ir_mem_name(element));

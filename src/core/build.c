@@ -252,6 +252,7 @@ ls_status ls__build(ls_device *device, ls_module *module, const ls__build_option
         return status;
     }
     cache_add(device, made);
+    ls__device_count(device, LS__COUNTER_programs_built, 1);
     *built = made;
     return LS_OK;
 }

@@ -115,7 +115,6 @@ ls_status ls_program_create(ls_device *device, const ls_module *module,
         ls__program_release(made);
         return status;
     }
-    ls__device_count(device, LS__COUNTER_programs_built, 1);
     *program = made;
     return LS_OK;
 }

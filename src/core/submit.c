@@ -159,10 +159,11 @@ static ls_status check_path(const ls_submit_params *params, const ls_device *dev
     case LS_PATH_ADAPTIVE:
         return LS_OK;
     case LS_PATH_PREPARED_ONLY:
-        if (prepared)
+        if (prepared && device->caps.prepared_native)
             return LS_OK;
-        return ls__fail(error, LS_E_UNSUPPORTED,
-                        "prepared-only was demanded, but the batch is not prepared");
+        return ls__fail(error, LS_E_UNSUPPORTED, "prepared-only was demanded, but %s%s",
+                        prepared ? "nothing is replayed by device " : "the batch is not prepared",
+                        prepared ? device->name : "");
     case LS_PATH_EAGER_ONLY:
         if (!prepared || !device->caps.prepared_native)
             return LS_OK;
