@@ -96,8 +96,11 @@ static void run_pass(ls__ir_module *module, const ls__pass *pass, ls__arena *scr
 static ls_status verify_after(const ls__ir_module *module, const char *name, ls_error *error)
 {
     ls_error inner = {0};
-    if (ls__ir_verify(module, &inner) == LS_OK)
+    ls_status status = ls__ir_verify(module, &inner);
+    if (status == LS_OK)
         return LS_OK;
+    if (status == LS_E_OUT_OF_MEMORY) /* says nothing about the module */
+        return ls__fail(error, status, "%s", inner.message);
     return ls__fail(error, LS_E_INTERNAL, "pass %s left an invalid module: %s", name,
                     inner.message);
 }
