@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The binary form (layout in docs/ir.md): a fixed header with a digest, then a body of varints. Value
- * numbers are not stored: values count in order of appearance, as after ls__ir_compact, so equal
- * functions give equal bytes whatever passes they have been through.
+ * The binary form (layout in docs/ir.md): a fixed header with a digest, then a body of varints.
+ * Value numbers are not stored: values count in order of appearance, as after ls__ir_compact, so
+ * equal functions give equal bytes whatever passes they have been through.
  *
  * The reader trusts nothing: bytes come through the cursor, counts are held against what is left,
  * nesting is limited, and the verifier judges the result. The digest guards against damage, not
@@ -33,7 +33,7 @@ enum {
     HAS_CALL = 64
 };
 
-enum { IS_KERNEL = 1, IS_UNORDERED = 2 };     /* functions */
+enum { IS_KERNEL = 1, IS_UNORDERED = 2 };      /* functions */
 enum { IS_POINTER = 1, IS_CONST_POINTER = 2 }; /* parameters */
 
 /* The parts that mean something for an opcode. What others hold is left over from a pass and is not
@@ -73,7 +73,7 @@ static bool has_mem(ls_op op)
            op == LS_OP_ATOMIC_CAS;
 }
 
-/* --- writing -------------------------------------------------------------------------------------------- */
+/* --- writing ---------------------------------------------------------------------------------- */
 
 typedef struct writer {
     ls__strbuf *out;
@@ -271,7 +271,8 @@ static void put_body(writer *w, const ls__ir_module *module, ls__arena *scratch)
     put_objects(w, module->tables.items, module->tables.count);
     put_varint(w, module->functions.count - 1);
 
-    uint32_t most_values = 1; /* definitions come before uses, so numbers of old functions never show */
+    uint32_t most_values =
+        1; /* definitions come before uses, so numbers of old functions never show */
     for (uint32_t i = 1; i < module->functions.count; i++) {
         if (module->functions.items[i]->values.count > most_values)
             most_values = module->functions.items[i]->values.count;
@@ -336,7 +337,7 @@ ls_status ls__ir_digest(const ls__ir_module *module, ls__digest *digest, ls_erro
     return status;
 }
 
-/* --- reading ---------------------------------------------------------------------------------------------- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 typedef struct reader {
     ls__cursor in;

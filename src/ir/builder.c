@@ -4,8 +4,8 @@
  * over (no current function, ids that do not exist, else without if) and leaves all other judgement
  * to the verifier, which runs when it finishes. After the first error all calls do nothing.
  *
- * Each public call is `if (!enter(builder, name)) return ...; ... leave(builder)`. Between the two, out
- * of memory jumps back into enter's caller: see GUARD.
+ * Each public call is `if (!enter(builder, name)) return ...; ... leave(builder)`. Between the two,
+ * out of memory jumps back into enter's caller: see GUARD.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -40,7 +40,7 @@ struct ls_builder {
     uint32_t depth;
 };
 
-/* --- errors -------------------------------------------------------------------------------------------- */
+/* --- errors ----------------------------------------------------------------------------------- */
 
 __attribute__((format(printf, 2, 3))) static void mistake(ls_builder *b, const char *format, ...)
 {
@@ -81,9 +81,9 @@ static bool begin_inst_call(ls_builder *b, const char *call)
     return !b->failed;
 }
 
-/* Opens a public call, and answers `result` when there is nothing to do or memory runs out in it. setjmp
- * must stand in the function that the jump comes back to, hence a macro; nothing local is used after
- * the jump. */
+/* Opens a public call, and answers `result` when there is nothing to do or memory runs out in it.
+ * setjmp must stand in the function that the jump comes back to, hence a macro; nothing local is
+ * used after the jump. */
 #define GUARD(begin, result)                                                                       \
     if (!begin(builder, __func__))                                                                 \
         return result;                                                                             \
@@ -131,7 +131,7 @@ static bool good_type(ls_builder *b, ls_type type)
     return !b->failed;
 }
 
-/* --- life ------------------------------------------------------------------------------------------------ */
+/* --- life ------------------------------------------------------------------------------------- */
 
 ls_status ls_builder_create(ls_builder **builder, ls_error *error)
 {
@@ -213,7 +213,7 @@ ls_function ls_builder_find(ls_builder *builder, const char *name)
     return f ? f->id : (ls_function){0};
 }
 
-/* --- functions ---------------------------------------------------------------------------------------------- */
+/* --- functions -------------------------------------------------------------------------------- */
 
 static void add_param(ls_builder *b, const ls_param_desc *desc)
 {
@@ -257,7 +257,7 @@ ls_function ls_builder_begin(ls_builder *builder, const ls_function_desc *desc)
     b->function = f;
     f->unordered = desc->unordered;
     for (int d = 0; d < 3 && desc->is_kernel; d++)
-        f->workgroup[d] = desc->workgroup[d] ? desc->workgroup[d]
+        f->workgroup[d] = desc->workgroup[d]   ? desc->workgroup[d]
                           : desc->workgroup[0] ? 1
                                                : f->workgroup[d];
     for (uint32_t i = 0; i < desc->param_count && !b->failed; i++)
@@ -332,7 +332,7 @@ void ls_builder_line(ls_builder *builder, uint32_t line)
         builder->cursor.loc = (ls__ir_loc){.line = line};
 }
 
-/* --- values ----------------------------------------------------------------------------------------------------- */
+/* --- values ----------------------------------------------------------------------------------- */
 
 static const ls_value no_value = {0};
 
@@ -354,8 +354,7 @@ ls_value ls_builder_param(ls_builder *builder, uint32_t param)
         return no_value;
     }
     ls_mem mem = (ls_mem)f->params.items[param].mem;
-    ls__ir_inst *inst =
-        ls__ir_insert(&builder->cursor, LS_OP_PARAM, ls__ir_mem_type(mem), NULL, 0);
+    ls__ir_inst *inst = ls__ir_insert(&builder->cursor, LS_OP_PARAM, ls__ir_mem_type(mem), NULL, 0);
     inst->mem = (uint8_t)mem;
     inst->imm = f->params.items[param].offset;
     return inst->id;
@@ -542,7 +541,7 @@ void ls_builder_call(ls_builder *builder, ls_function function, const ls_value *
     inst->result_count = result_count;
 }
 
-/* --- structured control -------------------------------------------------------------------------------------------- */
+/* --- structured control ----------------------------------------------------------------------- */
 
 static level *open_level(ls_builder *b, ls__ir_inst *inst, ls__ir_region *first)
 {

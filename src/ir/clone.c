@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Deep copies: of a function within its module or into another, of a whole module. Numbers of values
- * and variables stay; numbers of tables, files and functions are translated. The source may be an
- * unverified module as far as its indices are in range.
+ * Deep copies: of a function within its module or into another, of a whole module. Numbers of
+ * values and variables stay; numbers of tables, files and functions are translated. The source may
+ * be an unverified module as far as its indices are in range.
  */
 #include <string.h>
 
@@ -85,7 +85,7 @@ static uint64_t copy_callee(copier *c, uint64_t callee)
     return *known ? *known - 1 : 0;
 }
 
-/* --- bodies -------------------------------------------------------------------------------------------- */
+/* --- bodies ----------------------------------------------------------------------------------- */
 
 static void copy_region(copier *c, ls__ir_function *function, ls__ir_region *to,
                         const ls__ir_region *from, unsigned depth);
@@ -136,7 +136,7 @@ static void copy_region(copier *c, ls__ir_function *function, ls__ir_region *to,
     }
 }
 
-/* --- functions ------------------------------------------------------------------------------------------ */
+/* --- functions -------------------------------------------------------------------------------- */
 
 static void copy_params(copier *c, ls__ir_function *copy, const ls__ir_function *function)
 {
@@ -203,7 +203,7 @@ void ls__ir_module_link(ls__ir_module *module, const ls__ir_module *source)
     }
 }
 
-/* --- modules ---------------------------------------------------------------------------------------------- */
+/* --- modules ---------------------------------------------------------------------------------- */
 
 static void copy_module(ls__ir_module *copy, const ls__ir_module *module)
 {

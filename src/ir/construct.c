@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "ir/ir.h"
 
-/* --- modules, functions, objects ------------------------------------------------------------------ */
+/* --- modules, functions, objects -------------------------------------------------------------- */
 
 /* The module and its first function table are one allocation: were there two, the second could jump
  * before the caller has a pointer to free the first by. */
@@ -153,7 +153,7 @@ ls__ir_region *ls__ir_region_new(ls__ir_module *module, ls__ir_inst *owner)
     return region;
 }
 
-/* --- instructions ---------------------------------------------------------------------------------- */
+/* --- instructions ----------------------------------------------------------------------------- */
 
 static void link_inst(ls__ir_region *region, ls__ir_inst *inst, ls__ir_inst *before)
 {
@@ -378,7 +378,7 @@ ls__ir_inst *ls__ir_switch(ls__ir_cursor *cursor, ls_value value, const int64_t 
     return inst;
 }
 
-/* --- change ------------------------------------------------------------------------------------------ */
+/* --- change ----------------------------------------------------------------------------------- */
 
 ls__ir_inst *ls__ir_def(const ls__ir_function *function, ls_value value)
 {
@@ -478,10 +478,10 @@ void ls__ir_move_before(ls__ir_inst *inst, ls__ir_inst *before)
     link_inst(before->parent, inst, before);
 }
 
-/* --- compaction --------------------------------------------------------------------------------------- */
+/* --- compaction ------------------------------------------------------------------------------- */
 
-/* Definitions come before uses in a walk, so an operand's instruction already carries its new number
- * while the table still leads from old numbers to instructions: no map is needed. */
+/* Definitions come before uses in a walk, so an operand's instruction already carries its new
+ * number while the table still leads from old numbers to instructions: no map is needed. */
 struct compaction {
     ls__ir_function *function;
     uint32_t value_count;

@@ -4,10 +4,10 @@
  * hold other code against it. docs/numerics.md says the same in words.
  *
  * Integers are computed unsigned at 64 bits and cut to their width. Conversions between formats are
- * done on integers (unpack, pack), so no compiler's or library's idea of a cast or of rounding comes
- * in. What remains of floating point is + - * / fma sqrt and rounding to integral, which IEEE 754
- * fixes; the caller has set the default floating-point environment. NaNs are canonical only where
- * the contract says so; elsewhere any NaN is right and its bits must not be looked at.
+ * done on integers (unpack, pack), so no compiler's or library's idea of a cast or of rounding
+ * comes in. What remains of floating point is + - * / fma sqrt and rounding to integral, which IEEE
+ * 754 fixes; the caller has set the default floating-point environment. NaNs are canonical only
+ * where the contract says so; elsewhere any NaN is right and its bits must not be looked at.
  */
 #include <assert.h>
 #include <float.h>
@@ -18,7 +18,7 @@
 
 _Static_assert(FLT_EVAL_METHOD == 0, "float expressions must be computed in their own format");
 
-/* --- float formats ------------------------------------------------------------------------------ */
+/* --- float formats ---------------------------------------------------------------------------- */
 
 typedef struct format {
     int exponent_bits, mantissa_bits;
@@ -112,7 +112,7 @@ static format format_of(ls_type type)
     return type == LS_TYPE_F64 ? binary64 : binary32;
 }
 
-/* --- integers ------------------------------------------------------------------------------------- */
+/* --- integers --------------------------------------------------------------------------------- */
 
 static uint64_t cut(uint64_t value, unsigned width)
 {
@@ -204,7 +204,7 @@ static uint64_t dot4(uint64_t a, uint64_t b, uint64_t c, bool a_signed)
     return sum;
 }
 
-/* --- floats ------------------------------------------------------------------------------------------ */
+/* --- floats ----------------------------------------------------------------------------------- */
 
 static float to_f32(uint64_t bits)
 {
@@ -328,7 +328,7 @@ static relation compare(format f, uint64_t a, uint64_t b)
     return order_key(f, a) < order_key(f, b) ? LESS : GREATER;
 }
 
-/* --- conversions ------------------------------------------------------------------------------------- */
+/* --- conversions ------------------------------------------------------------------------------ */
 
 static uint64_t int_to_float(format f, uint64_t a, unsigned width, bool is_signed)
 {
@@ -368,7 +368,7 @@ static uint64_t convert(format from, format to, uint64_t bits)
     return pack(to, unpack(from, bits));
 }
 
-/* --- addresses --------------------------------------------------------------------------------------- */
+/* --- addresses -------------------------------------------------------------------------------- */
 
 static uint64_t index_offset(int64_t offset, int64_t index, uint64_t stride, uint64_t count)
 {
@@ -384,7 +384,7 @@ static uint64_t index_offset(int64_t offset, int64_t index, uint64_t stride, uin
     return (uint64_t)(int64_t)sum;
 }
 
-/* --- the table of operations -------------------------------------------------------------------------- */
+/* --- the table of operations ------------------------------------------------------------------ */
 
 /* `a`, `b` are cut to `width` already; the caller cuts the result. */
 static uint64_t eval_integer(ls_op op, unsigned width, uint64_t a, uint64_t b)
@@ -643,7 +643,7 @@ uint64_t ls__ir_eval(const ls__ir_inst *inst, ls_type arg_type, const uint64_t *
     return 0;
 }
 
-/* --- memory ---------------------------------------------------------------------------------------------- */
+/* --- memory ----------------------------------------------------------------------------------- */
 
 uint64_t ls__ir_load_bits(ls_mem mem, const uint8_t *bytes)
 {

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The IR in memory. Everything hangs on the module's arena and is freed with it. docs/ir.md is the specification;
- * include/lockstep/ops.def is the opcode table; verify.c holds the rules a module must obey.
+ * The IR in memory. Everything hangs on the module's arena and is freed with it. docs/ir.md is the
+ * specification; include/lockstep/ops.def is the opcode table; verify.c holds the rules a module
+ * must obey.
  *
- * Values are ids into a function's table `values` (id 0 = none), which maps an id to the instruction that makes it.
- * Removing an instruction leaves a hole in the table; `ls__ir_compact` renumbers.
+ * Values are ids into a function's table `values` (id 0 = none), which maps an id to the
+ * instruction that makes it. Removing an instruction leaves a hole in the table; `ls__ir_compact`
+ * renumbers.
  */
 #ifndef LS_IR_IR_H
 #define LS_IR_IR_H
@@ -25,11 +27,12 @@ typedef struct ls__ir_loc {
     uint32_t line; /* 1-based; 0 = none */
 } ls__ir_loc;
 
-/* Instruction flags. RAW: a float store without the NaN rule (made by lower_nan). INBOUNDS: the access cannot be out of
- * range (proved, lowered, or the caller built unchecked): backends emit no check; the interpreter still checks and
- * reports. NOWRAP on index: offset + index * stride neither overflows nor is LS_NOWHERE, and count holds. UNIFORM on a
- * load: the value is the same for all lanes of the workgroup (made by lower_subgroup and the grid split only, which know
- * it because of what they stored; without it what they lower could not be shown uniform). */
+/* Instruction flags. RAW: a float store without the NaN rule (made by lower_nan). INBOUNDS: the
+ * access cannot be out of range (proved, lowered, or the caller built unchecked): backends emit no
+ * check; the interpreter still checks and reports. NOWRAP on index: offset + index * stride neither
+ * overflows nor is LS_NOWHERE, and count holds. UNIFORM on a load: the value is the same for all
+ * lanes of the workgroup (made by lower_subgroup and the grid split only, which know it because of
+ * what they stored; without it what they lower could not be shown uniform). */
 enum { LS__IR_RAW = 1, LS__IR_INBOUNDS = 2, LS__IR_NOWRAP = 4, LS__IR_UNIFORM = 8 };
 
 struct ls__ir_inst {
@@ -43,11 +46,13 @@ struct ls__ir_inst {
     ls_base base;
     ls_value *args;
     uint32_t arg_count;
-    ls__ir_region **regions; /* if: 2, loop: 2 (body, step), switch: case_count + 1 (default last), block: 1 */
+    /* if: then, else; loop: body, step; switch: the cases, default last; block: body */
+    ls__ir_region **regions;
     uint32_t region_count;
-    int64_t *case_values; /* switch: all cases' values, region by region; those of an i32 switch sign-extended */
-    uint32_t *case_sizes; /* switch: how many values each case region has */
-    ls_base *bases;       /* call */
+    /* switch: all cases' values, case by case (of an i32 switch, sign-extended); values of each */
+    int64_t *case_values;
+    uint32_t *case_sizes;
+    ls_base *bases; /* call */
     uint32_t base_count;
     ls_var *results; /* call */
     uint32_t result_count;
@@ -60,8 +65,9 @@ struct ls__ir_region {
     ls__ir_inst *owner; /* the structured instruction; NULL for a function's body */
 };
 
-typedef struct ls__ir_field { /* leaf of a struct parameter's element, for tools (.npy checks); offset order */
-    const char *path;         /* "pos.x", "m[3]" */
+/* A leaf of a struct parameter's element, for tools (.npy checks); in order of offset. */
+typedef struct ls__ir_field {
+    const char *path; /* "pos.x", "m[3]" */
     uint32_t offset;
     uint8_t mem;
 } ls__ir_field;
@@ -98,31 +104,32 @@ struct ls__ir_function {
     uint32_t workgroup[3]; /* kernels */
     ls__ir_loc loc;
     LS__VEC(ls__ir_param) params;
-    uint32_t buffer_count; /* pointer parameters */
-    uint32_t scalar_bytes; /* size of the scalar block */
-    LS__VEC(uint8_t) results; /* ls_type */
-    LS__VEC(ls__ir_variable) vars;    /* index = ls_var.id; item 0 is unused */
+    uint32_t buffer_count;         /* pointer parameters */
+    uint32_t scalar_bytes;         /* size of the scalar block */
+    LS__VEC(uint8_t) results;      /* ls_type */
+    LS__VEC(ls__ir_variable) vars; /* index = ls_var.id; item 0 is unused */
     LS__VEC(ls__ir_object) locals;
     LS__VEC(ls__ir_object) shared; /* kernels only */
     LS__VEC(ls__ir_inst *) values; /* index = ls_value.id; item 0 is NULL; holes are NULL */
     ls__ir_region *body;
 };
 
-typedef struct ls__ir_spec { /* a SPEC constant and the value this module was built with; for tools */
+/* A SPEC constant and the value this module was built with; for tools. */
+typedef struct ls__ir_spec {
     const char *name;
     uint8_t mem;
     int64_t value, default_value;
 } ls__ir_spec;
 
 struct ls__ir_module {
-    ls__arena arena; /* owns everything below */
+    ls__arena arena;                      /* owns everything below */
     LS__VEC(ls__ir_function *) functions; /* index = ls_function.id; item 0 is NULL */
     LS__VEC(ls__ir_object) tables;
     LS__VEC(const char *) files;
     LS__VEC(ls__ir_spec) specs;
 };
 
-/* --- facts from the opcode table (ops.c) --------------------------------------------------------- */
+/* --- facts from the opcode table (ops.c) ------------------------------------------------------ */
 typedef struct ls__ir_op_info {
     const char *name, *types, *operands, *flags, *doc;
     char result;
@@ -133,26 +140,33 @@ ls_op ls__ir_op_by_name(ls__str name); /* LS_OP_NONE when unknown */
 const char *ls__ir_type_name(ls_type type);
 const char *ls__ir_mem_name(ls_mem mem);
 uint32_t ls__ir_mem_bytes(ls_mem mem);
-ls_type ls__ir_mem_type(ls_mem mem); /* the value type it loads as */
+ls_type ls__ir_mem_type(ls_mem mem);  /* the value type it loads as */
 bool ls__ir_mem_is_float(ls_mem mem); /* f16, bf16, f32, f64: the NaN rule applies to stores */
 
-/* --- construction (construct.c); all allocate from the module's arena ------------------------------ */
-/* A module on the heap whose arena reports exhaustion to `oom` while one is set (see base/arena.h). */
-ls__ir_module *ls__ir_module_create(ls__oom *oom, size_t limit_bytes); /* jumps when memory is out */
+/* --- construction (construct.c); all allocate from the module's arena ------------------------- */
+/* A module on the heap whose arena reports exhaustion to `oom` while one is set (see base/arena.h).
+ */
+ls__ir_module *ls__ir_module_create(ls__oom *oom,
+                                    size_t limit_bytes); /* jumps when memory is out */
 void ls__ir_module_destroy(ls__ir_module **module);
 ls__ir_function *ls__ir_function_add(ls__ir_module *module, const char *name, bool is_kernel);
 ls__ir_function *ls__ir_function_find(const ls__ir_module *module, ls__str name);
-ls__ir_param *ls__ir_param_add(ls__ir_function *function, ls__ir_param param); /* sets offset / buffer */
+ls__ir_param *ls__ir_param_add(ls__ir_function *function,
+                               ls__ir_param param); /* sets offset / buffer */
 ls_var ls__ir_var_add(ls__ir_function *function, const char *name, ls_type type);
-ls_base ls__ir_local_add(ls__ir_function *function, const char *name, uint32_t size, uint32_t alignment);
-ls_base ls__ir_shared_add(ls__ir_function *function, const char *name, uint32_t size, uint32_t alignment);
+ls_base ls__ir_local_add(ls__ir_function *function, const char *name, uint32_t size,
+                         uint32_t alignment);
+ls_base ls__ir_shared_add(ls__ir_function *function, const char *name, uint32_t size,
+                          uint32_t alignment);
 ls_base ls__ir_table_add(ls__ir_module *module, const char *name, const void *bytes, uint32_t size,
                          uint32_t alignment); /* equal tables are shared */
-ls_base ls__ir_table_append(ls__ir_module *module, ls__ir_object table); /* takes name and bytes as they are */
+ls_base ls__ir_table_append(ls__ir_module *module,
+                            ls__ir_object table); /* takes name and bytes as they are */
 uint16_t ls__ir_file_add(ls__ir_module *module, const char *path);
 ls__ir_region *ls__ir_region_new(ls__ir_module *module, ls__ir_inst *owner);
 
-/* Position: instructions are inserted before `before`, or at the end of `region` when it is NULL. */
+/* Position: instructions are inserted before `before`, or at the end of `region` when it is NULL.
+ */
 typedef struct ls__ir_cursor {
     ls__ir_function *function;
     ls__ir_region *region;
@@ -161,66 +175,83 @@ typedef struct ls__ir_cursor {
 } ls__ir_cursor;
 
 /* Makes and inserts an instruction; sets id when the type is not VOID. Operands are copied. */
-ls__ir_inst *ls__ir_insert(ls__ir_cursor *cursor, ls_op op, ls_type type, const ls_value *args, uint32_t arg_count);
-/* Result type from the table and the operands' types; `explicit_type` serves ops whose result is 'r'. */
+ls__ir_inst *ls__ir_insert(ls__ir_cursor *cursor, ls_op op, ls_type type, const ls_value *args,
+                           uint32_t arg_count);
+/* Result type from the table and the operands' types; `explicit_type` serves ops whose result is
+ * 'r'. */
 ls_value ls__ir_emit(ls__ir_cursor *cursor, ls_op op, ls_type explicit_type, const ls_value *args,
                      uint32_t arg_count);
 ls_value ls__ir_emit1(ls__ir_cursor *cursor, ls_op op, ls_value a);
 ls_value ls__ir_emit2(ls__ir_cursor *cursor, ls_op op, ls_value a, ls_value b);
 ls_value ls__ir_emit3(ls__ir_cursor *cursor, ls_op op, ls_value a, ls_value b, ls_value c);
-ls_value ls__ir_convert(ls__ir_cursor *cursor, ls_op op, ls_type result, ls_value a); /* ops with result 'r' */
+ls_value ls__ir_convert(ls__ir_cursor *cursor, ls_op op, ls_type result,
+                        ls_value a); /* ops with result 'r' */
 ls_value ls__ir_const(ls__ir_cursor *cursor, ls_type type, uint64_t bits);
 ls_value ls__ir_const_i32(ls__ir_cursor *cursor, int32_t value);
 ls_value ls__ir_const_i64(ls__ir_cursor *cursor, int64_t value);
 ls_value ls__ir_const_f32(ls__ir_cursor *cursor, float value);
 ls_value ls__ir_const_bool(ls__ir_cursor *cursor, bool value);
-ls_value ls__ir_index(ls__ir_cursor *cursor, ls_value offset, ls_value index, uint64_t stride, uint64_t count);
+ls_value ls__ir_index(ls__ir_cursor *cursor, ls_value offset, ls_value index, uint64_t stride,
+                      uint64_t count);
 ls_value ls__ir_load(ls__ir_cursor *cursor, ls_mem mem, ls_base base, ls_value offset);
-ls__ir_inst *ls__ir_store(ls__ir_cursor *cursor, ls_mem mem, ls_base base, ls_value offset, ls_value value);
+ls__ir_inst *ls__ir_store(ls__ir_cursor *cursor, ls_mem mem, ls_base base, ls_value offset,
+                          ls_value value);
 ls_value ls__ir_get(ls__ir_cursor *cursor, ls_var var);
 ls__ir_inst *ls__ir_set(ls__ir_cursor *cursor, ls_var var, ls_value value);
-/* Structured instructions: made with empty regions (if: 2, loop: 2, block: 1, switch: by its arguments). */
+/* Structured instructions: made with empty regions (if: 2, loop: 2, block: 1, switch: by its
+ * arguments). */
 ls__ir_inst *ls__ir_if(ls__ir_cursor *cursor, ls_value condition);
 ls__ir_inst *ls__ir_loop(ls__ir_cursor *cursor);
 ls__ir_inst *ls__ir_block(ls__ir_cursor *cursor);
 ls__ir_inst *ls__ir_switch(ls__ir_cursor *cursor, ls_value value, const int64_t *case_values,
                            const uint32_t *case_sizes, uint32_t case_count);
 
-/* --- change --------------------------------------------------------------------------------------- */
-ls__ir_inst *ls__ir_def(const ls__ir_function *function, ls_value value); /* the defining instruction */
+/* --- change ----------------------------------------------------------------------------------- */
+ls__ir_inst *ls__ir_def(const ls__ir_function *function,
+                        ls_value value); /* the defining instruction */
 ls_type ls__ir_type_of(const ls__ir_function *function, ls_value value);
-void ls__ir_remove(ls__ir_function *function, ls__ir_inst *inst); /* with its regions; must be unused */
-void ls__ir_replace_uses(ls__ir_function *function, ls_value old_value, ls_value new_value); /* everywhere */
-/* Many replacements in one walk: `map`, by value id, names the value to use instead, 0 = keep. Chains are followed (and
- * shortened in place) and must not be circular. Passes use this, not one replace_uses each, which would be quadratic. */
+void ls__ir_remove(ls__ir_function *function,
+                   ls__ir_inst *inst); /* with its regions; must be unused */
+void ls__ir_replace_uses(ls__ir_function *function, ls_value old_value,
+                         ls_value new_value); /* everywhere */
+/* Many replacements in one walk: `map`, by value id, names the value to use instead, 0 = keep.
+ * Chains are followed (and shortened in place) and must not be circular. Passes use this, not one
+ * replace_uses each, which would be quadratic. */
 void ls__ir_replace_map(ls__ir_function *function, ls_value *map);
 void ls__ir_move_before(ls__ir_inst *inst, ls__ir_inst *before);
-/* Renumbers values in order of appearance and drops unused variables, so equal functions print equally. */
+/* Renumbers values in order of appearance and drops unused variables, so equal functions print
+ * equally. */
 void ls__ir_compact(ls__ir_function *function);
-/* Deep copy of a function into a module (its own or another; tables, files and callees are brought along by name). */
-ls__ir_function *ls__ir_function_clone(ls__ir_module *module, const ls__ir_function *function, const char *name);
+/* Deep copy of a function into a module (its own or another; tables, files and callees are brought
+ * along by name). */
+ls__ir_function *ls__ir_function_clone(ls__ir_module *module, const ls__ir_function *function,
+                                       const char *name);
 /* Copies every function of `source` into `module`; names must not clash. */
 void ls__ir_module_link(ls__ir_module *module, const ls__ir_module *source);
 ls__ir_module *ls__ir_module_clone(const ls__ir_module *module, ls__oom *oom, size_t limit_bytes);
 
-/* Structured instructions nest at most LS__IR_MAX_DEPTH deep (verified), so recursion over regions is bounded. What
- * also runs on unverified modules stops at LS__IR_WALK_DEPTH. */
+/* Structured instructions nest at most LS__IR_MAX_DEPTH deep (verified), so recursion over regions
+ * is bounded. What also runs on unverified modules stops at LS__IR_WALK_DEPTH. */
 enum { LS__IR_MAX_DEPTH = 128, LS__IR_WALK_DEPTH = 1024, LS__IR_MAX_CALL_DEPTH = 64 };
 
 /* Walk in program order; `inst` regions are visited after `inst`. Return false to stop. */
 typedef bool ls__ir_visit(ls__ir_inst *inst, void *context);
 bool ls__ir_walk(ls__ir_region *region, ls__ir_visit *visit, void *context);
 
-/* --- text (print.c, read.c), binary (binary.c), rules (verify.c), uniformity (uniform.c) ------------ */
+/* --- text (print.c, read.c), binary (binary.c), rules (verify.c), uniformity (uniform.c) ------ */
 void ls__ir_print(const ls__ir_module *module, ls__strbuf *out);
 /* Reads the text form; errors name line and column. The module is verified. */
 ls_status ls__ir_read(const char *text, size_t length, ls__ir_module **module, ls_error *error);
-/* Binary form: magic, version, contract version, SHA-256 of the body, body. Read is hardened and verifies. */
-ls_status ls__ir_encode(const ls__ir_module *module, void **bytes, size_t *size, ls_error *error); /* ls__mem_free */
+/* Binary form: magic, version, contract version, SHA-256 of the body, body. Read is hardened and
+ * verifies. */
+ls_status ls__ir_encode(const ls__ir_module *module, void **bytes, size_t *size,
+                        ls_error *error); /* ls__mem_free */
 ls_status ls__ir_decode(const void *bytes, size_t size, ls__ir_module **module, ls_error *error);
-ls_status ls__ir_digest(const ls__ir_module *module, ls__digest *digest, ls_error *error); /* of the body */
+ls_status ls__ir_digest(const ls__ir_module *module, ls__digest *digest,
+                        ls_error *error); /* of the body */
 
-/* Every rule has a stable id IR0001..; the error's message starts with it. `where` names function and instruction. */
+/* Every rule has a stable id IR0001..; the error's message starts with it. `where` names function
+ * and instruction. */
 ls_status ls__ir_verify(const ls__ir_module *module, ls_error *error);
 
 /* Uniformity: over which set of lanes a value, and control flow at an instruction, is the same. */
@@ -235,7 +266,8 @@ typedef struct ls__ir_control { /* entry of a hash table by instruction; see ls_
     uint8_t scope;
 } ls__ir_control;
 typedef struct ls__ir_uniformity {
-    uint8_t *values; /* ls__ir_scope by value id: among the lanes that execute the instruction together */
+    uint8_t *values; /* ls__ir_scope by value id: among the lanes that execute the instruction
+                        together */
     uint8_t *vars;   /* by variable id: of what a get gives */
     uint32_t value_count;
     ls__ir_control *controls;
@@ -243,16 +275,20 @@ typedef struct ls__ir_uniformity {
 } ls__ir_uniformity;
 /* Fixed point over the function; arrays come from `arena`. */
 ls__ir_uniformity ls__ir_uniformity_of(const ls__ir_function *function, ls__arena *arena);
-/* Scope of the control flow that decides whether `inst` runs, and how often (returns and breaks before it count). */
-ls__ir_scope ls__ir_control_scope(const ls__ir_function *function, const ls__ir_uniformity *uniformity,
-                                  const ls__ir_inst *inst);
-/* Upper bound of a loop's trips when it is constant (counted by a variable with constant bounds), else 0. */
+/* Scope of the control flow that decides whether `inst` runs, and how often (returns and breaks
+ * before it count). */
+ls__ir_scope ls__ir_control_scope(const ls__ir_function *function,
+                                  const ls__ir_uniformity *uniformity, const ls__ir_inst *inst);
+/* Upper bound of a loop's trips when it is constant (counted by a variable with constant bounds),
+ * else 0. */
 uint64_t ls__ir_loop_bound(const ls__ir_function *function, const ls__ir_inst *loop);
 
-/* The one definition of every pure operation, used by the interpreter, the folder and tests. `args` and the result are
- * value bits as in LS_OP_CONST. Runs under the default floating-point environment (the caller sees to it). */
+/* The one definition of every pure operation, used by the interpreter, the folder and tests. `args`
+ * and the result are value bits as in LS_OP_CONST. Runs under the default floating-point
+ * environment (the caller sees to it). */
 uint64_t ls__ir_eval(const ls__ir_inst *inst, ls_type arg_type, const uint64_t *args);
-/* Memory bits to value bits (load) and back (store, with the NaN rule unless raw). Little-endian bytes. */
+/* Memory bits to value bits (load) and back (store, with the NaN rule unless raw). Little-endian
+ * bytes. */
 uint64_t ls__ir_load_bits(ls_mem mem, const uint8_t *bytes);
 void ls__ir_store_bits(ls_mem mem, uint8_t *bytes, uint64_t value, bool raw);
 

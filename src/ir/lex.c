@@ -10,7 +10,7 @@
 #include "base/status.h"
 #include "ir/text.h"
 
-/* --- faults -------------------------------------------------------------------------------------------- */
+/* --- faults ----------------------------------------------------------------------------------- */
 
 void ls__ir_lex_fail(ls__ir_lexer *lexer, const char *format, ...)
 {
@@ -39,7 +39,7 @@ void ls__ir_lex_expected(ls__ir_lexer *lexer, const char *what)
                         text.length < 40 ? (int)text.length : 40, text.text);
 }
 
-/* --- characters ------------------------------------------------------------------------------------------ */
+/* --- characters ------------------------------------------------------------------------------- */
 
 static char peek(const ls__ir_lexer *lexer, size_t ahead)
 {
@@ -83,7 +83,7 @@ static void mark(ls__ir_lexer *lexer)
     lexer->token.column = column < UINT32_MAX ? (uint32_t)column : UINT32_MAX;
 }
 
-/* --- tokens ------------------------------------------------------------------------------------------------ */
+/* --- tokens ----------------------------------------------------------------------------------- */
 
 static void finish(ls__ir_lexer *lexer, ls__ir_token_kind kind, size_t start)
 {
@@ -99,7 +99,8 @@ static void lex_string(ls__ir_lexer *lexer)
             ls__ir_lex_fail(lexer, "the string is not closed");
             return;
         }
-        lexer->position += peek(lexer, 0) == '\\' && peek(lexer, 1) != '\n' && peek(lexer, 1) ? 2 : 1;
+        lexer->position +=
+            peek(lexer, 0) == '\\' && peek(lexer, 1) != '\n' && peek(lexer, 1) ? 2 : 1;
     }
     finish(lexer, LS__IR_TOKEN_STRING, start);
     lexer->position++;
@@ -190,7 +191,7 @@ bool ls__ir_lex_want_word(ls__ir_lexer *lexer, const char *word)
     return false;
 }
 
-/* --- numbers and names ----------------------------------------------------------------------------------------- */
+/* --- numbers and names ------------------------------------------------------------------------ */
 
 static int hex_digit(char c)
 {
@@ -236,8 +237,8 @@ bool ls__ir_number_i64(ls__str text, int64_t *value)
 uint64_t ls__ir_lex_u64(ls__ir_lexer *lexer, uint64_t max)
 {
     uint64_t value;
-    if (lexer->token.kind != LS__IR_TOKEN_NUMBER ||
-        !ls__ir_number_u64(lexer->token.text, &value) || value > max) {
+    if (lexer->token.kind != LS__IR_TOKEN_NUMBER || !ls__ir_number_u64(lexer->token.text, &value) ||
+        value > max) {
         ls__ir_lex_expected(lexer, max == UINT64_MAX ? "a whole number" : "a smaller whole number");
         return 0;
     }
@@ -248,8 +249,7 @@ uint64_t ls__ir_lex_u64(ls__ir_lexer *lexer, uint64_t max)
 int64_t ls__ir_lex_i64(ls__ir_lexer *lexer)
 {
     int64_t value;
-    if (lexer->token.kind != LS__IR_TOKEN_NUMBER ||
-        !ls__ir_number_i64(lexer->token.text, &value)) {
+    if (lexer->token.kind != LS__IR_TOKEN_NUMBER || !ls__ir_number_i64(lexer->token.text, &value)) {
         ls__ir_lex_expected(lexer, "a whole number");
         return 0;
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tokens of the text form. White space and comments (# to the end of the line) separate, no more. */
+/* Tokens of the text form. White space and comments (# to the end of the line) separate, no more.
+ */
 #ifndef LS_IR_LEX_H
 #define LS_IR_LEX_H
 
@@ -52,8 +53,8 @@ bool ls__ir_number_i64(ls__str text, int64_t *value);
 uint64_t ls__ir_lex_u64(ls__ir_lexer *lexer, uint64_t max);
 int64_t ls__ir_lex_i64(ls__ir_lexer *lexer);
 ls_value ls__ir_lex_value(ls__ir_lexer *lexer);
-/* Bytes as pairs of hexadecimal digits up to the closing brace, which becomes the current token. Call
- * right when { is the current token. First pass: bytes == NULL counts. */
+/* Bytes as pairs of hexadecimal digits up to the closing brace, which becomes the current token.
+ * Call right when { is the current token. First pass: bytes == NULL counts. */
 size_t ls__ir_lex_hex(ls__ir_lexer *lexer, uint8_t *bytes);
 /* A word or string as zero-terminated text; NULL after a fault. */
 const char *ls__ir_lex_name(ls__ir_lexer *lexer, ls__arena *arena);

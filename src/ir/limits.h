@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the IR can hold at most. Generous on purpose: they bound what a reader and a verifier do with
- * untrusted input. What a device can run is less and is checked against its capabilities.
+ * What the IR can hold at most. Generous on purpose: they bound what a reader and a verifier do
+ * with untrusted input. What a device can run is less and is checked against its capabilities.
  */
 #ifndef LS_IR_LIMITS_H
 #define LS_IR_LIMITS_H

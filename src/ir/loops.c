@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Trip counts of counted loops. A loop is counted when one variable with a constant start takes a
- * constant step in the step region, is set nowhere else, and a comparison of it with a constant, which
- * no iteration can pass by, leaves the loop. Everything else answers 0.
+ * constant step in the step region, is set nowhere else, and a comparison of it with a constant,
+ * which no iteration can pass by, leaves the loop. Everything else answers 0.
  */
 #include "ir/ir.h"
 
@@ -82,9 +82,11 @@ static bool make_test(const counter *c, ls_value condition, bool negated, test *
     *out = (test){(ls_op)inst->op, inst->args[0], inst->args[1]};
     if (!negated)
         return true;
-    static const ls_op opposite[LS_OP_COUNT] = {
-        [LS_OP_SLT] = LS_OP_SLE, [LS_OP_SLE] = LS_OP_SLT, [LS_OP_ULT] = LS_OP_ULE,
-        [LS_OP_ULE] = LS_OP_ULT, [LS_OP_EQ] = LS_OP_NE};
+    static const ls_op opposite[LS_OP_COUNT] = {[LS_OP_SLT] = LS_OP_SLE,
+                                                [LS_OP_SLE] = LS_OP_SLT,
+                                                [LS_OP_ULT] = LS_OP_ULE,
+                                                [LS_OP_ULE] = LS_OP_ULT,
+                                                [LS_OP_EQ] = LS_OP_NE};
     out->op = opposite[inst->op];
     out->left = inst->args[1];
     out->right = inst->args[0];
@@ -96,8 +98,8 @@ static bool is_just_break(const ls__ir_region *region)
     return region->first && region->first == region->last && region->first->op == LS_OP_BREAK;
 }
 
-/* The test that leaves: the first structured instruction of the body, so that no `continue` can come
- * before it; else the step's `while`. `*get` is the variable's value that is compared. */
+/* The test that leaves: the first structured instruction of the body, so that no `continue` can
+ * come before it; else the step's `while`. `*get` is the variable's value that is compared. */
 static bool find_test(const counter *c, test *out)
 {
     const ls__ir_inst *inst = c->loop->regions[0]->first;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The text form; docs/ir.md has its grammar and read.c reads it back. Also prints modules that break
- * the rules (to show what is wrong with them), so nothing here trusts an index. Numbers are printed
- * without the C library's float formatting, which depends on the locale.
+ * The text form; docs/ir.md has its grammar and read.c reads it back. Also prints modules that
+ * break the rules (to show what is wrong with them), so nothing here trusts an index. Numbers are
+ * printed without the C library's float formatting, which depends on the locale.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -16,7 +16,7 @@ typedef struct printer {
     const ls__ir_function *function;
 } printer;
 
-/* --- words ------------------------------------------------------------------------------------------ */
+/* --- words ------------------------------------------------------------------------------------ */
 
 static void put(printer *p, const char *text)
 {
@@ -103,7 +103,7 @@ static void put_base(printer *p, ls_base base)
     ls__strbuf_printf(p->out, "%s %" PRIu32, ls__ir_base_name(base.kind), base.index);
 }
 
-/* --- instructions -------------------------------------------------------------------------------------- */
+/* --- instructions ----------------------------------------------------------------------------- */
 
 static void put_memory_access(printer *p, const ls__ir_inst *inst)
 {
@@ -272,7 +272,7 @@ static void put_region(printer *p, const ls__ir_region *region, unsigned depth)
         put_inst(p, inst, depth);
 }
 
-/* --- functions and the module ----------------------------------------------------------------------------- */
+/* --- functions and the module ----------------------------------------------------------------- */
 
 static void put_param(printer *p, const ls__ir_param *param)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads the text form (grammar in docs/ir.md). The reader knows what words mean; whether they make a
- * sound module is left to the verifier, which runs at the end. Value numbers are kept as written, so
- * printing gives the same text again.
+ * Reads the text form (grammar in docs/ir.md). The reader knows what words mean; whether they make
+ * a sound module is left to the verifier, which runs at the end. Value numbers are kept as written,
+ * so printing gives the same text again.
  *
- * After a fault the lexer yields only END, so loops end by themselves and errors are looked at once,
- * at the end.
+ * After a fault the lexer yields only END, so loops end by themselves and errors are looked at
+ * once, at the end.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static ls__ir_lexer *lex(reader *r)
     return &r->lexer;
 }
 
-/* --- words from tables ------------------------------------------------------------------------------- */
+/* --- words from tables ------------------------------------------------------------------------ */
 
 typedef const char *name_of(uint64_t index);
 
@@ -88,8 +88,8 @@ static uint32_t read_var(reader *r)
     ls__str text = lex(r)->token.text;
     uint64_t id;
     if (lex(r)->token.kind != LS__IR_TOKEN_WORD || text.length < 2 || text.text[0] != 'v' ||
-        text.text[1] == '0' ||
-        !ls__ir_number_u64((ls__str){text.text + 1, text.length - 1}, &id) || id > UINT32_MAX) {
+        text.text[1] == '0' || !ls__ir_number_u64((ls__str){text.text + 1, text.length - 1}, &id) ||
+        id > UINT32_MAX) {
         ls__ir_lex_expected(lex(r), "a variable");
         return 0;
     }
@@ -116,7 +116,7 @@ static uint32_t read_u32_after(reader *r, const char *word)
     return (uint32_t)ls__ir_lex_u64(lex(r), UINT32_MAX);
 }
 
-/* --- operands of instructions ------------------------------------------------------------------------- */
+/* --- operands of instructions ----------------------------------------------------------------- */
 
 typedef LS__VEC(ls_value) value_list;
 
@@ -273,7 +273,7 @@ static void read_operands(reader *r, ls__ir_inst *inst, value_list *args, ls__ir
         read_values(r, args);
 }
 
-/* --- instructions ------------------------------------------------------------------------------------------ */
+/* --- instructions ----------------------------------------------------------------------------- */
 
 static void read_region(reader *r, ls__ir_region *region, unsigned depth);
 
@@ -414,7 +414,7 @@ static void read_region(reader *r, ls__ir_region *region, unsigned depth)
         read_inst(r, region, depth);
 }
 
-/* --- functions ------------------------------------------------------------------------------------------------- */
+/* --- functions -------------------------------------------------------------------------------- */
 
 static void read_fields(reader *r, ls__ir_param *param)
 {
@@ -530,7 +530,7 @@ static void read_function(reader *r, bool is_kernel)
     ls__ir_lex_want(lex(r), '}');
 }
 
-/* --- the module -------------------------------------------------------------------------------------------------- */
+/* --- the module ------------------------------------------------------------------------------- */
 
 static void read_file(reader *r)
 {

@@ -59,8 +59,8 @@ bool ls__ir_text_millionths(ls_type type, uint64_t bits, int64_t *millionths)
     int exponent = (int)(magnitude >> mantissa_bits) - bias - mantissa_bits;
     if (magnitude >> mantissa_bits == 0)
         return false; /* -0 or subnormal */
-    uint64_t significand = (magnitude & ((UINT64_C(1) << mantissa_bits) - 1)) |
-                           UINT64_C(1) << mantissa_bits;
+    uint64_t significand =
+        (magnitude & ((UINT64_C(1) << mantissa_bits) - 1)) | UINT64_C(1) << mantissa_bits;
     int zeros = __builtin_ctzll(significand);
     significand >>= zeros;
     exponent += zeros;

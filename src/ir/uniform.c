@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Uniformity: over which set of lanes values and control flow are the same. docs/ir.md has the rules.
+ * Uniformity: over which set of lanes values and control flow are the same. docs/ir.md has the
+ * rules.
  *
- * Scopes only ever widen, so the analysis repeats a walk in program order until nothing changes.
+ * Scopes only ever narrow, so the analysis repeats a walk in program order until nothing changes.
  * A value's scope speaks of the lanes that execute its instruction together; control flow's scope
  * speaks of all lanes.
  *
- * Control flow at a point is the join of what surrounds it (a stack of frames, one for each structured
- * instruction): conditions, and lanes that have left: by `break` (gone until the frame ends), `continue`
- * (until the step), `return` (for good). In a loop what left also counts before the point where it
- * left, in the next iteration; so loops keep it from one walk to the next.
+ * Control flow at a point is the join of what surrounds it (a stack of frames, one for each
+ * structured instruction): conditions, and lanes that have left: by `break` (gone until the frame
+ * ends), `continue` (until the step), `return` (for good). In a loop what left also counts before
+ * the point where it left, in the next iteration; so loops keep it from one walk to the next.
  *
  * Subtle: variables. A set under divergent control flow makes the variable divergent, but only
  * relative to the variable's home, the smallest region that holds all its uses: lanes that never
  * enter the home, or have left it for good, read it no more. So a loop counter inside a divergent
- * `if` is uniform for the lanes that are in there, and one whose loop some lanes leave early is not.
+ * `if` is uniform for the lanes that are in there, and one whose loop some lanes leave early is
+ * not.
  */
 #include <string.h>
 
@@ -44,8 +46,8 @@ typedef struct home {
 typedef struct analysis {
     const ls__ir_function *function;
     ls__ir_uniformity *result;
-    uint64_t written; /* bit b: buffer b is written by the function or what it calls */
-    uint8_t widest;   /* LANE, or WORKGROUP when a workgroup is one lane */
+    uint64_t written;  /* bit b: buffer b is written by the function or what it calls */
+    uint8_t narrowest; /* LANE, or WORKGROUP when a workgroup is one lane */
     bool one_subgroup;
     home *homes; /* by variable */
     loop_state *loops;
@@ -55,17 +57,18 @@ typedef struct analysis {
     bool changed, record;
 } analysis;
 
+/* What holds for two scopes together: the narrower. */
 static uint8_t join(uint8_t a, uint8_t b)
 {
     return a > b ? a : b;
 }
 
-static uint8_t narrower(uint8_t a, uint8_t b)
+static uint8_t wider(uint8_t a, uint8_t b)
 {
     return a < b ? a : b;
 }
 
-/* --- buffers that are written ---------------------------------------------------------------------- */
+/* --- buffers that are written ----------------------------------------------------------------- */
 
 typedef struct writes {
     const ls__ir_module *module;
@@ -124,7 +127,7 @@ uint64_t ls__ir_written_buffers(const ls__ir_function *function, ls__arena *aren
     return w.mask;
 }
 
-/* --- homes of variables ------------------------------------------------------------------------------ */
+/* --- homes of variables ----------------------------------------------------------------------- */
 
 static const ls__ir_region *outer_region(const ls__ir_region *region)
 {
@@ -184,7 +187,7 @@ static void settle_home(home *h)
     }
 }
 
-/* --- control flow --------------------------------------------------------------------------------------- */
+/* --- control flow ----------------------------------------------------------------------------- */
 
 /* Frames from the top down to the one at `depth`, returns not counted. */
 static uint8_t control_since(const analysis *a, uint32_t depth)
@@ -202,7 +205,7 @@ static void update_control(analysis *a)
         a->control = join(a->control, f->returned);
 }
 
-static void raise_loop(analysis *a, uint8_t *kept, uint8_t scope)
+static void narrow_loop(analysis *a, uint8_t *kept, uint8_t scope)
 {
     if (scope > *kept) {
         *kept = scope;
@@ -217,7 +220,7 @@ static void leave(analysis *a, const ls__ir_inst *inst)
         a->returned = join(a->returned, a->control);
         for (; f; f = f->outer) {
             if (f->inst->op == LS_OP_LOOP)
-                raise_loop(a, &a->loops[f->loop].returned, a->control);
+                narrow_loop(a, &a->loops[f->loop].returned, a->control);
         }
     } else {
         bool is_continue = inst->op == LS_OP_CONTINUE;
@@ -231,12 +234,12 @@ static void leave(analysis *a, const ls__ir_inst *inst)
         else
             f->left = join(f->left, scope);
         if (!is_continue && f->inst->op == LS_OP_LOOP)
-            raise_loop(a, &a->loops[f->loop].left, scope);
+            narrow_loop(a, &a->loops[f->loop].left, scope);
     }
     update_control(a);
 }
 
-/* --- values ---------------------------------------------------------------------------------------------- */
+/* --- values ----------------------------------------------------------------------------------- */
 
 static uint8_t value_scope(const analysis *a, ls_value value)
 {
@@ -271,10 +274,10 @@ static uint8_t id_scope(const analysis *a, const ls__ir_inst *inst)
 
 static uint8_t load_scope(const analysis *a, const ls__ir_inst *inst, uint8_t offset)
 {
-    bool is_constant = inst->base.kind == LS_BASE_CONST ||
-                       (inst->base.kind == LS_BASE_BUFFER && !(a->written & buffer_bit(inst->base)));
+    bool is_constant = inst->base.kind == LS_BASE_CONST || (inst->base.kind == LS_BASE_BUFFER &&
+                                                            !(a->written & buffer_bit(inst->base)));
     uint8_t known = inst->flags & LS__IR_UNIFORM ? LS__IR_WORKGROUP : LS__IR_LANE;
-    return is_constant ? narrower(offset, known) : known;
+    return is_constant ? wider(offset, known) : known;
 }
 
 static uint8_t scope_of(const analysis *a, const ls__ir_inst *inst)
@@ -297,13 +300,13 @@ static uint8_t scope_of(const analysis *a, const ls__ir_inst *inst)
     case LS_OP_VAR_GET:
         return a->result->vars[inst->imm];
     case LS_OP_SG_SHUFFLE: /* of a uniform value, or from one lane, the same for all */
-        return narrower(first, join(LS__IR_SUBGROUP, value_scope(a, inst->args[1])));
+        return wider(first, join(LS__IR_SUBGROUP, value_scope(a, inst->args[1])));
     case LS_OP_SG_BROADCAST:
     case LS_OP_SG_REDUCE:
     case LS_OP_SG_BALLOT:
-        return narrower(first, LS__IR_SUBGROUP);
+        return wider(first, LS__IR_SUBGROUP);
     case LS_OP_WG_UNIFORM:
-        return narrower(first, LS__IR_WORKGROUP);
+        return wider(first, LS__IR_WORKGROUP);
     default:
         return all;
     }
@@ -313,10 +316,10 @@ static uint8_t normal(const analysis *a, uint8_t scope)
 {
     if (scope == LS__IR_SUBGROUP && a->one_subgroup)
         scope = LS__IR_WORKGROUP;
-    return narrower(scope, a->widest);
+    return wider(scope, a->narrowest);
 }
 
-static void raise(analysis *a, uint8_t *kept, uint8_t scope)
+static void narrow(analysis *a, uint8_t *kept, uint8_t scope)
 {
     scope = normal(a, scope);
     if (scope > *kept) {
@@ -327,10 +330,10 @@ static void raise(analysis *a, uint8_t *kept, uint8_t scope)
 
 static void set_variable(analysis *a, uint64_t var, uint8_t scope)
 {
-    raise(a, &a->result->vars[var], join(scope, control_since(a, a->homes[var].depth)));
+    narrow(a, &a->result->vars[var], join(scope, control_since(a, a->homes[var].depth)));
 }
 
-/* --- the walk --------------------------------------------------------------------------------------------- */
+/* --- the walk --------------------------------------------------------------------------------- */
 
 static void record_control(analysis *a, const ls__ir_inst *inst)
 {
@@ -374,7 +377,7 @@ static void walk_region(analysis *a, const ls__ir_region *region)
         if (a->record)
             record_control(a, inst);
         if (inst->id.id)
-            raise(a, &a->result->values[inst->id.id], scope_of(a, inst));
+            narrow(a, &a->result->values[inst->id.id], scope_of(a, inst));
         switch (inst->op) {
         case LS_OP_VAR_SET:
             set_variable(a, inst->imm, value_scope(a, inst->args[0]));
@@ -384,8 +387,8 @@ static void walk_region(analysis *a, const ls__ir_region *region)
                 set_variable(a, inst->results[i].id, LS__IR_LANE);
             break;
         case LS_OP_WHILE: /* who does not go on has left */
-            raise_loop(a, &a->loops[a->top->loop].left,
-                       join(value_scope(a, inst->args[0]), control_since(a, a->top->depth)));
+            narrow_loop(a, &a->loops[a->top->loop].left,
+                        join(value_scope(a, inst->args[0]), control_since(a, a->top->depth)));
             break;
         case LS_OP_BREAK:
         case LS_OP_CONTINUE:
@@ -422,11 +425,11 @@ ls__ir_uniformity ls__ir_uniformity_of(const ls__ir_function *function, ls__aren
     result.values = LS__NEW_ARRAY(arena, uint8_t, function->values.count);
     result.vars = LS__NEW_ARRAY(arena, uint8_t, function->vars.count);
 
-    analysis a = {.function = function, .result = &result, .widest = LS__IR_LANE};
+    analysis a = {.function = function, .result = &result, .narrowest = LS__IR_LANE};
     a.written = ls__ir_written_buffers(function, arena);
     uint32_t lanes = function->workgroup[0] * function->workgroup[1] * function->workgroup[2];
     if (function->is_kernel && lanes == 1)
-        a.widest = LS__IR_WORKGROUP;
+        a.narrowest = LS__IR_WORKGROUP;
     a.one_subgroup = function->is_kernel && lanes <= 32;
     a.homes = LS__NEW_ARRAY(arena, home, function->vars.count);
     ls__ir_walk(function->body, find_uses, &a);
@@ -447,8 +450,8 @@ ls__ir_uniformity ls__ir_uniformity_of(const ls__ir_function *function, ls__aren
         walk_function(&a);
     while (a.changed && ++walks < MAX_WALKS);
     if (a.changed) {
-        memset(result.vars, a.widest, function->vars.count);
-        memset(a.loops, a.widest, loop_count * sizeof *a.loops);
+        memset(result.vars, a.narrowest, function->vars.count);
+        memset(a.loops, a.narrowest, loop_count * sizeof *a.loops);
         walk_function(&a); /* values follow in one walk: they refer back only through variables */
     }
     a.record = true;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rules of rules.def for modules, functions and the structure of bodies; verify_op.c has those for
- * single instructions. What consumers rely on is checked here and nowhere else, so a verified module
- * cannot make them read out of range or recurse without bound.
+ * The rules of rules.def for modules, functions and the structure of bodies; verify_op.c has those
+ * for single instructions. What consumers rely on is checked here and nowhere else, so a verified
+ * module cannot make them read out of range or recurse without bound.
  *
- * The order makes each step safe for the next: the module's tables, then every function's head, then
- * bodies, then the call graph, then (it follows calls) uniformity. The first violation is reported.
+ * The order makes each step safe for the next: the module's tables, then every function's head,
+ * then bodies, then the call graph, then (it follows calls) uniformity. The first violation is
+ * reported.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -23,7 +24,7 @@
             return ls__ir_violates(v, LS__IR_RULE_##rule, __VA_ARGS__);                            \
     } while (0)
 
-/* --- reports ----------------------------------------------------------------------------------------- */
+/* --- reports ---------------------------------------------------------------------------------- */
 
 static const char *rule_text(ls__ir_rule rule)
 {
@@ -74,7 +75,7 @@ bool ls__ir_violates(ls__ir_verifier *v, ls__ir_rule rule, const char *format, .
     return false;
 }
 
-/* --- the module's tables ------------------------------------------------------------------------------- */
+/* --- the module's tables ---------------------------------------------------------------------- */
 
 static bool is_alignment(uint32_t alignment)
 {
@@ -139,7 +140,7 @@ static bool check_module(ls__ir_verifier *v)
            check_names(v);
 }
 
-/* --- heads of functions --------------------------------------------------------------------------------- */
+/* --- heads of functions ----------------------------------------------------------------------- */
 
 static bool check_param(ls__ir_verifier *v, const ls__ir_param *param, uint32_t *offset,
                         uint32_t *buffers)
@@ -213,7 +214,7 @@ static bool check_head(ls__ir_verifier *v)
            check_objects(v, f->shared.items, f->shared.count, "shared", LS__IR_MAX_SHARED_BYTES);
 }
 
-/* --- bodies ------------------------------------------------------------------------------------------------ */
+/* --- bodies ----------------------------------------------------------------------------------- */
 
 /* What jumps may reach from a region. `step` is the step region that may not be left. */
 typedef struct place {
@@ -350,7 +351,7 @@ static bool check_body(ls__ir_verifier *v)
     return true;
 }
 
-/* --- the call graph ------------------------------------------------------------------------------------------ */
+/* --- the call graph --------------------------------------------------------------------------- */
 
 typedef struct graph {
     ls__ir_verifier *v;
@@ -399,7 +400,7 @@ static bool visit_function(graph *g, const ls__ir_function *function)
     return true;
 }
 
-/* --- cooperation ------------------------------------------------------------------------------------------------ */
+/* --- cooperation ------------------------------------------------------------------------------ */
 
 typedef struct cooperation {
     ls__ir_verifier *v;
@@ -408,7 +409,8 @@ typedef struct cooperation {
 
 static bool only_in_loop_bodies(const ls__ir_inst *inst)
 {
-    for (const ls__ir_region *region = inst->parent; region->owner; region = region->owner->parent) {
+    for (const ls__ir_region *region = inst->parent; region->owner;
+         region = region->owner->parent) {
         if (region->owner->op != LS_OP_LOOP || region->owner->regions[0] != region)
             return false;
     }
@@ -431,7 +433,7 @@ static bool check_uniform(ls__ir_inst *inst, void *context)
     return true;
 }
 
-/* --- the whole ---------------------------------------------------------------------------------------------------- */
+/* --- the whole -------------------------------------------------------------------------------- */
 
 static bool verify(ls__ir_verifier *v)
 {

@@ -18,7 +18,7 @@ typedef struct ls__ir_verifier {
     const ls__ir_inst *inst;         /* under test, or NULL */
     ls_error *error;
     ls__arena scratch;
-    uint8_t *visible; /* by value id: made in this or an enclosing region, before this point */
+    uint8_t *visible;     /* by value id: made in this or an enclosing region, before this point */
     bool has_cooperation; /* the function has instructions that need uniform control flow */
 } ls__ir_verifier;
 

@@ -34,7 +34,7 @@ static bool check_flags(ls__ir_verifier *v, const ls__ir_inst *inst)
     return true;
 }
 
-/* --- operands and result ------------------------------------------------------------------------------- */
+/* --- operands and result ---------------------------------------------------------------------- */
 
 static bool letter_allows(const char *types, ls_type type)
 {
@@ -168,7 +168,7 @@ static bool check_result(ls__ir_verifier *v, const ls__ir_inst *inst)
     return true;
 }
 
-/* --- attributes ------------------------------------------------------------------------------------------ */
+/* --- attributes ------------------------------------------------------------------------------- */
 
 static bool reduce_fits(uint64_t reduce, ls_type type)
 {
@@ -211,7 +211,7 @@ static bool check_attributes(ls__ir_verifier *v, const ls__ir_inst *inst)
     }
 }
 
-/* --- memory ------------------------------------------------------------------------------------------------ */
+/* --- memory ----------------------------------------------------------------------------------- */
 
 static uint32_t base_limit(const ls__ir_verifier *v, ls_base_kind kind)
 {
@@ -290,7 +290,7 @@ static bool check_atomic_uses(ls__ir_verifier *v, const ls__ir_inst *inst)
     return true;
 }
 
-/* --- variables, calls, returns --------------------------------------------------------------------------------- */
+/* --- variables, calls, returns ---------------------------------------------------------------- */
 
 static bool check_variable(ls__ir_verifier *v, uint64_t var, ls_type type)
 {
@@ -318,7 +318,8 @@ static bool check_call_params(ls__ir_verifier *v, const ls__ir_inst *inst,
             CHECK(scalar < inst->arg_count, CALL, "%" PRIu32 " scalars", inst->arg_count);
             ls_value arg = inst->args[scalar++];
             CHECK(ls__ir_type_of(v->function, arg) == ls__ir_mem_type((ls_mem)param->mem), CALL,
-                  "%%%" PRIu32 " is %s", arg.id, ls__ir_type_name(ls__ir_type_of(v->function, arg)));
+                  "%%%" PRIu32 " is %s", arg.id,
+                  ls__ir_type_name(ls__ir_type_of(v->function, arg)));
         }
     }
     CHECK(buffer == inst->base_count && scalar == inst->arg_count, CALL,
@@ -350,8 +351,8 @@ static bool check_return(ls__ir_verifier *v, const ls__ir_inst *inst)
     CHECK(inst->arg_count == function->results.count, RETURN, "%" PRIu32 " results",
           inst->arg_count);
     for (uint32_t i = 0; i < inst->arg_count; i++)
-        CHECK(ls__ir_type_of(function, inst->args[i]) == (ls_type)function->results.items[i], RETURN,
-              "result %" PRIu32 " is %s", i,
+        CHECK(ls__ir_type_of(function, inst->args[i]) == (ls_type)function->results.items[i],
+              RETURN, "result %" PRIu32 " is %s", i,
               ls__ir_type_name(ls__ir_type_of(function, inst->args[i])));
     return true;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The IR binary form on any bytes, as they are and with size and digest made to fit, since no mutation
- * would get past the digest. What decodes encodes to the same digest, also by way of its text.
+ * The IR binary form on any bytes, as they are and with size and digest made to fit, since no
+ * mutation would get past the digest. What decodes encodes to the same digest, also by way of its
+ * text.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -52,7 +53,7 @@ static void run(const uint8_t *bytes, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    uint8_t *copy = malloc(size ? size : 1); /* exact size: a read beyond it is seen */
+    uint8_t *copy = calloc(size ? size : 1, 1); /* exact size: a read beyond it is seen */
     require(copy != NULL);
     if (size)
         memcpy(copy, data, size);

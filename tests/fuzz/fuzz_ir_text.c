@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The IR text on any bytes: no crash, and what is read prints, reads back and encodes to the same. */
+/* The IR text on any bytes: no crash, and what is read prints, reads back and encodes to the same.
+ */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     ls__ir_module *module;
     ls_error error = {0};
-    char *copy = malloc(size ? size : 1); /* exact size: a read beyond it is seen */
+    char *copy = calloc(size ? size : 1, 1); /* exact size: a read beyond it is seen */
     require(copy != NULL);
     if (size)
         memcpy(copy, data, size);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Refusals of the binary form: every fault of the header by name, every damaged or cut body without a
- * bad access. What is decoded correctly is tested with the corpus. */
+/* Refusals of the binary form: every fault of the header by name, every damaged or cut body without
+ * a bad access. What is decoded correctly is tested with the corpus. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -91,8 +91,12 @@ static void test_header(void **state)
         size_t at;
         ls_status status;
     } cases[] = {
-        {0, LS_E_FORMAT},       {7, LS_E_FORMAT},         {VERSION_AT, LS_E_VERSION},
-        {SIZE_AT, LS_E_FORMAT}, {CONTRACT_AT, LS_E_VERSION}, {DIGEST_AT, LS_E_FORMAT},
+        {0, LS_E_FORMAT},
+        {7, LS_E_FORMAT},
+        {VERSION_AT, LS_E_VERSION},
+        {SIZE_AT, LS_E_FORMAT},
+        {CONTRACT_AT, LS_E_VERSION},
+        {DIGEST_AT, LS_E_FORMAT},
         {BODY_AT, LS_E_FORMAT},
     };
     assert_int_equal(decode(bytes, size, false), LS_OK);

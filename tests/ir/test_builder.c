@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The public builder: every call once in a program that verifies and prints as expected; every mistake
- * is kept and named; out of memory at any allocation is reported and leaks nothing.
+ * The public builder: every call once in a program that verifies and prints as expected; every
+ * mistake is kept and named; out of memory at any allocation is reported and leaks nothing.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,13 +28,12 @@ static const ls_param_desc main_params[] = {
 
 static void build_helper(ls_builder *b)
 {
-    ls_function f = ls_builder_begin(
-        b, &(ls_function_desc){.struct_size = sizeof(ls_function_desc),
-                               .name = "helper",
-                               .params = helper_params,
-                               .param_count = 2,
-                               .results = (ls_type[]){LS_TYPE_I32},
-                               .result_count = 1});
+    ls_function f = ls_builder_begin(b, &(ls_function_desc){.struct_size = sizeof(ls_function_desc),
+                                                            .name = "helper",
+                                                            .params = helper_params,
+                                                            .param_count = 2,
+                                                            .results = (ls_type[]){LS_TYPE_I32},
+                                                            .result_count = 1});
     (void)f;
     ls_value x = ls_builder_param(b, 0);
     ls_value whole = ls_builder_float_to_int(b, LS_OP_F2S, LS_TYPE_I32, 16, x);
@@ -212,7 +211,7 @@ static void test_link(void **state)
     ls__ir_module_destroy(&library);
 }
 
-/* --- mistakes ---------------------------------------------------------------------------------------- */
+/* --- mistakes --------------------------------------------------------------------------------- */
 
 static void begin_plain(ls_builder *b)
 {
@@ -453,8 +452,8 @@ static void test_out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_calls), cmocka_unit_test(test_link),
-        cmocka_unit_test(test_mistakes),  cmocka_unit_test(test_verified),
+        cmocka_unit_test(test_all_calls),        cmocka_unit_test(test_link),
+        cmocka_unit_test(test_mistakes),         cmocka_unit_test(test_verified),
         cmocka_unit_test(test_null_is_accepted), cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What text cannot show: rules that only IR in memory can break, changes to IR, copies between modules,
- * analyses that must stay quick on long and on hostile functions.
+ * What text cannot show: rules that only IR in memory can break, changes to IR, copies between
+ * modules, analyses that must stay quick on long and on hostile functions.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -44,7 +44,7 @@ static void assert_text(const ls__ir_module *module, const char *expected)
     ls__strbuf_finish(&out);
 }
 
-/* --- rules ------------------------------------------------------------------------------------------- */
+/* --- rules ------------------------------------------------------------------------------------ */
 
 /* A good function: v1 = 1; if (true) {} */
 typedef struct sample {
@@ -154,14 +154,22 @@ static void test_rules(void **state)
         void (*change)(sample *);
         const char *id;
     } cases[] = {
-        {break_opcode, "IR0011"},         {break_flags, "IR0011"},
-        {break_next, "IR0010"},           {break_last, "IR0010"},
-        {break_parent, "IR0010"},         {break_owner, "IR0010"},
-        {break_value_table, "IR0010"},    {break_unlisted_value, "IR0010"},
-        {break_stale_value, "IR0010"},    {break_const_bits, "IR0016"},
-        {break_bool_bits, "IR0016"},      {break_operand_range, "IR0013"},
-        {break_variable_range, "IR0020"}, {break_region_count, "IR0021"},
-        {break_regions_of_others, "IR0021"}, {break_type_range, "IR0006"},
+        {break_opcode, "IR0011"},
+        {break_flags, "IR0011"},
+        {break_next, "IR0010"},
+        {break_last, "IR0010"},
+        {break_parent, "IR0010"},
+        {break_owner, "IR0010"},
+        {break_value_table, "IR0010"},
+        {break_unlisted_value, "IR0010"},
+        {break_stale_value, "IR0010"},
+        {break_const_bits, "IR0016"},
+        {break_bool_bits, "IR0016"},
+        {break_operand_range, "IR0013"},
+        {break_variable_range, "IR0020"},
+        {break_region_count, "IR0021"},
+        {break_regions_of_others, "IR0021"},
+        {break_type_range, "IR0006"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         sample s = new_sample();
@@ -197,7 +205,7 @@ static void test_where(void **state)
     ls__ir_module_destroy(&s.module);
 }
 
-/* --- changes -------------------------------------------------------------------------------------------- */
+/* --- changes ---------------------------------------------------------------------------------- */
 
 static void test_changes(void **state)
 {
@@ -266,7 +274,7 @@ static void test_tables_and_files_are_shared(void **state)
     ls__ir_module_destroy(&module);
 }
 
-/* --- copies ------------------------------------------------------------------------------------------------- */
+/* --- copies ----------------------------------------------------------------------------------- */
 
 static const char source_text[] = "lockstep ir 1\n"
                                   "file \"s.kc\"\n"
@@ -313,7 +321,7 @@ static void test_clone_into_another_module(void **state)
     ls__ir_function *copy = ls__ir_function_clone(target, function, "copy");
     assert_string_equal(copy->name, "copy");
     assert_int_equal(ls__ir_verify(target, NULL), LS_OK);
-    ls__ir_module_destroy(&source); /* the copy holds nothing of it */
+    ls__ir_module_destroy(&source);            /* the copy holds nothing of it */
     assert_int_equal(target->tables.count, 2); /* only what is used came along */
     assert_int_equal(target->files.count, 2);
     assert_int_equal(copy->body->first->loc.file, 1);
@@ -341,7 +349,7 @@ static void test_link(void **state)
     ls__ir_module_destroy(&source);
 }
 
-/* --- time ------------------------------------------------------------------------------------------------------ */
+/* --- time ------------------------------------------------------------------------------------- */
 
 /* Very generous, so that only what grows as the square of the length fails. */
 static void assert_quick(uint64_t start_ns)

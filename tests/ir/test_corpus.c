@@ -2,8 +2,8 @@
 /*
  * Runs the text corpora beside this file; the folder is the first argument.
  *
- *   good/     printing what was read gives the file again; so do a copy of the module, and its binary
- *             form read back (up to numbering); with every allocation failing in turn, reading fails
+ *   good/     printing what was read gives the file again; so do a copy of the module, and its
+ * binary form read back (up to numbering); with every allocation failing in turn, reading fails
  *             cleanly
  *   bad/      "# expect IR0013": reading fails with this id
  *   uniform/  lines "# value @f %1 lane", "# var @f v1 grid", "# control @f %1 workgroup" and
@@ -83,7 +83,7 @@ static void assert_prints(const ls__ir_module *module, const char *text, size_t 
     ls__strbuf_finish(&out);
 }
 
-/* --- good ------------------------------------------------------------------------------------------- */
+/* --- good ------------------------------------------------------------------------------------- */
 
 static void check_binary(ls__ir_module *module)
 {
@@ -223,7 +223,7 @@ static void test_out_of_memory(void **state)
     for_each_file("good", check_memory);
 }
 
-/* --- bad --------------------------------------------------------------------------------------------- */
+/* --- bad -------------------------------------------------------------------------------------- */
 
 static void check_bad(char *text, size_t length)
 {
@@ -264,7 +264,7 @@ static void test_beginnings(void **state)
     for_each_file("good", check_beginnings);
 }
 
-/* --- uniform ------------------------------------------------------------------------------------------ */
+/* --- uniform ---------------------------------------------------------------------------------- */
 
 static const char *const scope_names[] = {"grid", "workgroup", "subgroup", "lane"};
 
@@ -347,8 +347,8 @@ int main(int argc, char **argv)
     }
     corpus = argv[1];
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_good),       cmocka_unit_test(test_out_of_memory),
-        cmocka_unit_test(test_bad),        cmocka_unit_test(test_beginnings),
+        cmocka_unit_test(test_good),    cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_bad),     cmocka_unit_test(test_beginnings),
         cmocka_unit_test(test_uniform),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* docs/ir.md (the argument) has a row for every operation and every rule, as the tables state them, the
- * names of all attributes, and an example that reads. */
+/* docs/ir.md (the argument) has a row for every operation and every rule, as the tables state them,
+ * the names of all attributes, and an example that reads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

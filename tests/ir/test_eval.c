@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ls__ir_eval against tables of known answers (the special cases of docs/numerics.md) and, over random
- * and special operands, against the C compiler where C defines the same thing.
+ * ls__ir_eval against tables of known answers (the special cases of docs/numerics.md) and, over
+ * random and special operands, against the C compiler where C defines the same thing.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -55,7 +55,7 @@ static double to_f64(uint64_t bits)
     return value;
 }
 
-/* --- integers ------------------------------------------------------------------------------------------ */
+/* --- integers --------------------------------------------------------------------------------- */
 
 typedef struct known {
     ls_op op;
@@ -154,7 +154,7 @@ static void test_integers(void **state)
     assert_int_equal(eval(LS_OP_DOT4_SS, LS_TYPE_I32, LS_TYPE_I32, 0, 1, 1, 0xffffffff), 0);
 }
 
-/* --- floats ------------------------------------------------------------------------------------------- */
+/* --- floats ----------------------------------------------------------------------------------- */
 
 static const known known_floats[] = {
     {LS_OP_FMIN, LS_TYPE_F32, 0x80000000, 0, 0x80000000},
@@ -202,12 +202,12 @@ static void test_floats(void **state)
             fail_msg("%s, case %zu: %" PRIx64, ls__ir_op(k->op)->name, i, actual);
     }
     /* (1 + 2^-23)^2 - 1 - 2^-22 = 2^-46 only when there is one rounding. */
-    assert_int_equal(eval(LS_OP_FMA, LS_TYPE_F32, LS_TYPE_F32, 0, 0x3f800001, 0x3f800001,
-                          f32(-1.0f - 0x1p-22f)),
-                     f32(0x1p-46f));
+    assert_int_equal(
+        eval(LS_OP_FMA, LS_TYPE_F32, LS_TYPE_F32, 0, 0x3f800001, 0x3f800001, f32(-1.0f - 0x1p-22f)),
+        f32(0x1p-46f));
 }
 
-/* --- conversions ------------------------------------------------------------------------------------------ */
+/* --- conversions ------------------------------------------------------------------------------ */
 
 typedef struct to_int {
     double value;
@@ -265,12 +265,12 @@ static void test_small_floats(void **state)
     (void)state;
     static const uint32_t half[][2] = {
         {0x3f800000, 0x3c00}, {0x80000000, 0x8000}, {0x477fe000, 0x7bff}, /* 65504 */
-        {0x477fefff, 0x7bff}, {0x477ff000, 0x7c00},                        /* 65520 is a tie: up */
+        {0x477fefff, 0x7bff}, {0x477ff000, 0x7c00},                       /* 65520 is a tie: up */
         {0x33800000, 0x0001}, {0x33000000, 0x0000}, {0x33000001, 0x0001}, /* 2^-24, its half */
         {0x38800000, 0x0400}, {0x387fc000, 0x03ff}, {0x387fe000, 0x0400}, /* around 2^-14 */
         {0x3f801000, 0x3c00}, {0x3f803000, 0x3c02}, {0x3f801001, 0x3c01}, /* ties to even */
-        {0x7f800000, 0x7c00}, {0xff800000, 0xfc00}, {0xffc12345, 0x7e00}, {0x7f800001, 0x7e00},
-        {0x00000001, 0x0000}, {0x7f7fffff, 0x7c00},
+        {0x7f800000, 0x7c00}, {0xff800000, 0xfc00}, {0xffc12345, 0x7e00},
+        {0x7f800001, 0x7e00}, {0x00000001, 0x0000}, {0x7f7fffff, 0x7c00},
     };
     static const uint32_t brain[][2] = {
         {0x3f800000, 0x3f80}, {0x3f808000, 0x3f80}, {0x3f818000, 0x3f82}, {0x3f808001, 0x3f81},
@@ -299,11 +299,39 @@ static void test_small_floats(void **state)
 /* Operands that are special, or close to special ones, or anything. */
 static uint64_t operand(ls__rng *rng)
 {
-    static const uint64_t special[] = {
-        0, 1, 2, 31, 32, 63, 64, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0x7fffffff, MIN32, 0xffffffff,
-        MIN64, MIN64 - 1, ALL64, 0x3f800000, 0xbf800000, 0x7f800000, 0xff800000, 0x00800000,
-        0x007fffff, 0x4b000000, 0x4f000000, 0x5f000000, 0x3ff0000000000000, 0x7ff0000000000000,
-        0x0010000000000000, 0x43e0000000000000, 0x36a0000000000000, 0x47efffffe0000000};
+    static const uint64_t special[] = {0,
+                                       1,
+                                       2,
+                                       31,
+                                       32,
+                                       63,
+                                       64,
+                                       0x7f,
+                                       0x80,
+                                       0xff,
+                                       0x7fff,
+                                       0x8000,
+                                       0x7fffffff,
+                                       MIN32,
+                                       0xffffffff,
+                                       MIN64,
+                                       MIN64 - 1,
+                                       ALL64,
+                                       0x3f800000,
+                                       0xbf800000,
+                                       0x7f800000,
+                                       0xff800000,
+                                       0x00800000,
+                                       0x007fffff,
+                                       0x4b000000,
+                                       0x4f000000,
+                                       0x5f000000,
+                                       0x3ff0000000000000,
+                                       0x7ff0000000000000,
+                                       0x0010000000000000,
+                                       0x43e0000000000000,
+                                       0x36a0000000000000,
+                                       0x47efffffe0000000};
     uint64_t bits = ls__rng_u64(rng);
     switch (ls__rng_below(rng, 4)) {
     case 0:
@@ -321,8 +349,8 @@ static uint64_t operand(ls__rng *rng)
     do {                                                                                           \
         uint64_t got = (actual), want = (expected);                                                \
         if (got != want)                                                                           \
-            fail_msg("%s: %" PRIx64 " instead of %" PRIx64 " for %" PRIx64 ", %" PRIx64, #expected,  \
-                     got, want, a, b);                                                             \
+            fail_msg("%s: %" PRIx64 " instead of %" PRIx64 " for %" PRIx64 ", %" PRIx64,           \
+                     #expected, got, want, a, b);                                                  \
     } while (0)
 /* Any NaN is as good as any other. */
 #define SAME32(actual, expected)                                                                   \
@@ -371,7 +399,7 @@ static void test_against_compiler(void **state)
     }
 }
 
-/* --- addresses and memory ----------------------------------------------------------------------------------- */
+/* --- addresses and memory --------------------------------------------------------------------- */
 
 static int64_t index_of(int64_t offset, int64_t index, uint64_t stride, uint64_t count)
 {
