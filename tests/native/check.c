@@ -103,7 +103,7 @@ static void write_driver(ls__strbuf *out, const ls__native_program *program, con
                 ls__strbuf_printf(out, "%s*(const %s *)(const void *)(s + %u)", p ? ", " : "", param->type_name,
                                   param->offset);
         }
-        ls__strbuf_append(out, ");\n    }\n}\n", 13);
+        ls__strbuf_printf(out, ");\n    }\n}\n");
     }
 }
 
@@ -372,6 +372,23 @@ static void check_kernel(ls__native_program *program, const ls__native_options *
     ls__mem_free(ours);
 }
 
+/* The C compiler's first error, or what hindered loading what it made. */
+static void first_error(const ls__native_options *options, char *message, size_t size)
+{
+    char path[4096], line[512];
+    const char *reason = dlerror();
+    snprintf(message, size, "%s", reason ? reason : "");
+    snprintf(path, sizeof path, "%s/cc.log", options->work_dir);
+    FILE *log = fopen(path, "r");
+    while (log && fgets(line, sizeof line, log))
+        if (strstr(line, "error")) {
+            snprintf(message, size, "%s", line);
+            break;
+        }
+    if (log)
+        fclose(log);
+}
+
 /* --- all programs ----------------------------------------------------------------------------------- */
 static bool build(ls__native_program *programs, ls__ir_module **modules, uint32_t count,
                   const ls__native_options *options, const char *object)
@@ -434,7 +451,7 @@ void ls__native_check(ls__native_program *programs, uint32_t count, const ls__na
             memcpy(&native, &symbol, sizeof native); /* an object pointer to a function pointer, as POSIX allows */
             if (!native) {
                 programs[i].verdict = LS__NATIVE_CC_FAILED;
-                snprintf(programs[i].message, sizeof programs[i].message, "see %s/cc.log", options->work_dir);
+                first_error(options, programs[i].message, sizeof programs[i].message);
                 break;
             }
             check_kernel(&programs[i], options, modules[i], kernel, native);

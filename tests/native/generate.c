@@ -671,6 +671,15 @@ static void preamble(generator *g)
                       kind_names[g->field[1]], kind_names[g->field[2]]);
 }
 
+/* Every function that may meet f64 declares one, so that f64 literals in it are meant. */
+static void declare_f64(generator *g)
+{
+    if (!g->floats64)
+        return;
+    put(g, "    f64 d0 = 0.5;\n");
+    declare(g, F64, "d0", true);
+}
+
 /* A helper with an early return inside a loop: the hardest case of inlining. */
 static void helper(generator *g)
 {
@@ -687,6 +696,7 @@ static void helper(generator *g)
         declare(g, f->args[i], name, true);
     }
     put(g, ")\n{\n");
+    declare_f64(g);
     g->indent = 1;
     g->statements_left = 5;
     block(g, 1, 1 + pick(g, 3));
@@ -696,8 +706,10 @@ static void helper(generator *g)
         put(g, ") {\n            return ");
         expression(g, f->result, 1);
         put(g, ";\n        }\n");
+        uint32_t scope = g->var_count;
         g->indent = 2;
         block(g, 2, 1);
+        g->var_count = scope;
         put(g, "    }\n");
         g->indent = 1;
     }
@@ -733,6 +745,7 @@ void ls__generate(uint64_t seed, const char *name, bool floats64, ls__strbuf *ou
     declare(&g, I32, "s1", true);
     declare(&g, F32, "s2", true);
     declare(&g, U32, "gid", false);
+    declare_f64(&g);
     declare(&g, I32, "SPEC_A", false);
     declare(&g, I32, "ENUM_C", false);
     for (uint32_t i = 0; i < LS__GENERATE_INPUTS; i++) {
