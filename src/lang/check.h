@@ -17,6 +17,7 @@ typedef struct lang_checker {
     lang_function *function; /* whose body is checked, or NULL */
     uint32_t level;          /* of scopes; 0 = file */
     uint32_t loops, switches;
+    bool takes_address;      /* the subscript checked next is the operand of & */
     lang_pos f64_positions[LANG_F64_POSITIONS]; /* where f64 arises in this function */
     uint32_t f64_count;
 } lang_checker;

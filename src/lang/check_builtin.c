@@ -132,6 +132,10 @@ static lang_expr *check_math(lang_checker *c, lang_expr *expr)
             return failed(expr);
         }
     }
+    if (c->unit->is_library) { /* its sources include each other and call ls_exp() and its kin */
+        ls__lang_report(c->context, expr->pos, D_NO_LIBRARY, name);
+        return failed(expr);
+    }
     expr->function = ls__lang_library_function(c->context, expr->pos, name);
     if (!expr->function)
         return failed(expr);

@@ -258,8 +258,8 @@ static void function(lang_checker *c, lang_declaration *d, lang_declarator *decl
 static void fill_table(lang_checker *c, lang_symbol *symbol, const lang_init *init)
 {
     if (symbol->type->size > MAX_TABLE_BYTES) {
-        ls__lang_report(c->context, symbol->pos, D_MEMORY_LIMIT, "this table",
-                        (unsigned long long)symbol->type->size, (unsigned)MAX_TABLE_BYTES);
+        ls__lang_report(c->context, symbol->pos, D_MEMORY_LIMIT, (unsigned long long)symbol->type->size,
+                        "bytes in a table", (unsigned)MAX_TABLE_BYTES);
         return;
     }
     uint8_t *bytes = LS__NEW_ARRAY(&c->context->arena, uint8_t, symbol->type->size);

@@ -171,6 +171,7 @@ static lang_expr *bad_operand(lang_checker *c, lang_expr *expr, const lang_expr 
 
 static lang_expr *check_address(lang_checker *c, lang_expr *expr)
 {
+    c->takes_address = expr->a->kind == EXPR_INDEX;
     lang_expr *a = expr->a = ls__lang_check_expr(c, expr->a);
     if (is_error(a))
         return failed(expr);
@@ -421,6 +422,8 @@ static lang_expr *check_choice(lang_checker *c, lang_expr *expr)
 /* --- postfix ------------------------------------------------------------------------------------------------------------------ */
 static lang_expr *check_index(lang_checker *c, lang_expr *expr)
 {
+    bool takes_address = c->takes_address;
+    c->takes_address = false;
     lang_expr *a = expr->a = ls__lang_check_expr(c, expr->a);
     lang_expr *b = expr->b = ls__lang_check_value(c, expr->b);
     if (is_error(a) || is_error(b))
@@ -439,7 +442,7 @@ static lang_expr *check_index(lang_checker *c, lang_expr *expr)
     expr->is_const = a->type->kind == TYPE_POINTER ? a->type->target_const : a->is_const;
     if (a->type->kind == TYPE_ARRAY && expr->b->is_constant) {
         int64_t index = ls__lang_constant_value(expr->b);
-        if (index < 0 || index > a->type->count) /* one past the end may have its address taken */
+        if (index < 0 || index >= (int64_t)a->type->count + takes_address) /* &a[count] is the end */
             ls__lang_report(c->context, expr->b->pos, D_SUBSCRIPT_RANGE, (long long)index, a->type->count);
     }
     return expr;

@@ -134,8 +134,8 @@ static lang_type *resolve_enum(lang_checker *c, lang_spec *spec)
 {
     lang_symbol *tag = find_tag(c, spec, false);
     if (!spec->has_body) {
-        if (tag)
-            return tag->type;
+        if (tag || spec->name->tag)
+            return tag ? tag->type : TY(I32); /* another kind of tag was reported */
         ls__str text = spec->name->text;
         ls__lang_report(c->context, spec->pos, D_INCOMPLETE_TYPE,
                         ls__arena_printf(&c->context->arena, "enum %.*s", LS__STR_ARG(text)));

@@ -419,6 +419,7 @@ uint64_t ls__lang_number(lang_context *context, const lang_token *token, lang_ty
     return integer_literal(context, token, type);
 }
 
+/* -1000 when there is no digit. */
 static int hex_or_octal(const char **at, const char *end, unsigned base, int max_digits)
 {
     int value = 0, digits = 0;
@@ -427,7 +428,7 @@ static int hex_or_octal(const char **at, const char *end, unsigned base, int max
         (*at)++;
         digits++;
     }
-    return digits == 0 ? -1 : value;
+    return digits == 0 ? -1000 : value;
 }
 
 int32_t ls__lang_character(lang_context *context, const lang_token *token)
@@ -435,9 +436,10 @@ int32_t ls__lang_character(lang_context *context, const lang_token *token)
     static const char letters[] = "abfnrtv\\'\"?";
     static const char values[] = "\a\b\f\n\r\t\v\\'\"?";
     const char *at = token->u.text.text + 1, *end = token->u.text.text + token->u.text.length - 1;
-    int value = -1;
+    const int bad = -1000;
+    int value = bad;
     if (at < end && *at != '\\') {
-        value = (unsigned char)*at < 128 ? *at : -1;
+        value = (unsigned char)*at < 128 ? *at : bad;
         at++;
     } else if (end - at >= 2) {
         const char *letter = strchr(letters, at[1]);
@@ -452,9 +454,9 @@ int32_t ls__lang_character(lang_context *context, const lang_token *token)
             value = hex_or_octal(&at, end, 8, 3);
         }
         if (value > 127) /* a C compiler's char is signed */
-            value = value <= 255 ? value - 256 : -1000;
+            value = value <= 255 ? value - 256 : bad;
     }
-    if (at != end || value < -128 || (value == -1 && token->u.text.text[1] != '\\')) {
+    if (at != end || value == bad) {
         ls__lang_report(context, token->pos, D_BAD_CHARACTER_CONSTANT);
         return 0;
     }

@@ -204,7 +204,7 @@ static void add_param(lang_lower *l, lang_function *f, const lang_symbol *symbol
     uint32_t limit = is_pointer ? LS__IR_MAX_ELEMENT_BYTES : LS__IR_MAX_SCALAR_BYTES;
     const char *name = ls__arena_strdup(&l->context->arena, symbol->name->text.text, symbol->name->text.length);
     uint64_t total = is_pointer ? 0 : f->ir->scalar_bytes;
-    ls__lang_check_bytes(l, &total, element->size, limit, is_pointer ? "an element" : "all scalar parameters",
+    ls__lang_check_bytes(l, &total, element->size, limit, is_pointer ? "bytes in an element" : "bytes of scalar parameters",
                          symbol->pos);
     ls__ir_param param = {
         .name = name,
@@ -222,8 +222,8 @@ static void add_param(lang_lower *l, lang_function *f, const lang_symbol *symbol
         param.field_count = list.count;
     }
     if (is_pointer && f->ir->buffer_count >= LS__IR_MAX_BUFFERS) {
-        ls__lang_report(l->context, symbol->pos, D_MEMORY_LIMIT, "pointer parameters",
-                        (unsigned long long)f->ir->buffer_count + 1, (unsigned)LS__IR_MAX_BUFFERS);
+        ls__lang_report(l->context, symbol->pos, D_MEMORY_LIMIT, (unsigned long long)f->ir->buffer_count + 1,
+                        "pointer parameters", (unsigned)LS__IR_MAX_BUFFERS);
         ls__lang_stop(l->context);
     }
     if (f->is_kernel || is_pointer || element->mem != LS_MEM_NONE) {
@@ -360,8 +360,9 @@ void ls__lang_lower(lang_context *context)
         lang_function *f = context->functions.items[i];
         if (!f->ir)
             continue;
+        uint32_t errors = context->error_count;
         define(&l, f);
-        if (context->error_count == 0)
+        if (context->error_count == errors)
             ls__lang_check_uniform(context, f);
     }
 }

@@ -216,10 +216,6 @@ void ls__lang_store(lang_lower *l, const lang_place *place, const lang_value *va
         store_pointer(l, place->pointer, value, pos);
         return;
     }
-    if (place->home == HOME_MEMORY && place->base.kind == LS_BASE_CONST) {
-        ls__lang_report(l->context, pos, D_WRITE_TABLE);
-        return;
-    }
     if (value->kind == VALUE_MEMORY) {
         range to = {place->base, place->offset}, from = {value->base, value->offset};
         move(l, place->type, to, &from);
@@ -295,7 +291,7 @@ void ls__lang_check_bytes(lang_lower *l, uint64_t *total, uint64_t bytes, uint32
 {
     *total += bytes;
     if (*total > limit) {
-        ls__lang_report(l->context, pos, D_MEMORY_LIMIT, what, (unsigned long long)*total, (unsigned)limit);
+        ls__lang_report(l->context, pos, D_MEMORY_LIMIT, (unsigned long long)*total, what, (unsigned)limit);
         ls__lang_stop(l->context);
     }
 }
@@ -305,7 +301,7 @@ lang_place ls__lang_new_place(lang_lower *l, const lang_type *type, const char *
     lang_place place = {.type = type};
     ls__ir_function *f = l->cursor.function;
     if (in_memory || type->kind == TYPE_ARRAY || (type->kind == TYPE_STRUCT && !lang_is_small(type))) {
-        ls__lang_check_bytes(l, &l->local_bytes, type->size, LS__IR_MAX_LOCAL_BYTES, "all local memory of a lane", pos);
+        ls__lang_check_bytes(l, &l->local_bytes, type->size, LS__IR_MAX_LOCAL_BYTES, "bytes of local memory in a lane", pos);
         place.home = HOME_MEMORY;
         place.base = ls__ir_local_add(f, name, type->size, type->alignment);
         place.offset = known(0);

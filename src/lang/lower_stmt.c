@@ -15,7 +15,7 @@ static const char *name_of(lang_lower *l, const lang_symbol *symbol)
 
 static void declare_shared(lang_lower *l, lang_symbol *symbol)
 {
-    ls__lang_check_bytes(l, &l->shared_bytes, symbol->type->size, 64u << 10, "all shared memory", symbol->pos);
+    ls__lang_check_bytes(l, &l->shared_bytes, symbol->type->size, 64u << 10, "bytes of shared memory", symbol->pos);
     ls_base base = ls__ir_shared_add(l->cursor.function, name_of(l, symbol), symbol->type->size,
                                      symbol->type->alignment);
     symbol->binding = (lang_binding){.home = HOME_MEMORY, .base = base, .offset = {.is_known = true}};

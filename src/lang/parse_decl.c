@@ -125,11 +125,22 @@ static const char *refused_hint(uint8_t kind)
 }
 
 /* --- structs and enums ------------------------------------------------------------------------------------ */
+/* After an error: to the next member, or the end of the struct. */
+static void skip_member(lang_parser *p)
+{
+    p->panic = false;
+    while (!ls__lang_at(p, TOK_RIGHT_BRACE) && !ls__lang_at(p, TOK_END)) {
+        if (ls__lang_accept(p, TOK_SEMICOLON))
+            return;
+        p->at++;
+    }
+}
+
 static void struct_body(lang_parser *p, lang_spec *spec)
 {
     ls__arena *arena = &p->context->arena;
     spec->has_body = true;
-    while (!ls__lang_at(p, TOK_RIGHT_BRACE) && !ls__lang_at(p, TOK_END) && !p->panic) {
+    while (!ls__lang_at(p, TOK_RIGHT_BRACE) && !ls__lang_at(p, TOK_END)) {
         lang_declaration *member = LS__NEW(arena, lang_declaration);
         member->pos = ls__lang_peek(p, 0)->pos;
         member->spec = ls__lang_parse_spec(p);
@@ -145,6 +156,8 @@ static void struct_body(lang_parser *p, lang_spec *spec)
         } while (!p->panic && ls__lang_accept(p, TOK_COMMA));
         ls__lang_expect(p, TOK_SEMICOLON);
         ls__vec_push(arena, &spec->members, member);
+        if (p->panic)
+            skip_member(p);
     }
     ls__lang_expect(p, TOK_RIGHT_BRACE);
 }
@@ -200,7 +213,7 @@ static void workgroup(lang_parser *p, lang_spec *spec)
         if (count < 3)
             spec->workgroup[count++] = value;
         else
-            ls__lang_panic(p, spec->workgroup_pos, D_WORKGROUP, "");
+            ls__lang_report(p->context, spec->workgroup_pos, D_WORKGROUP);
     } while (!p->panic && ls__lang_accept(p, TOK_COMMA));
     ls__lang_expect(p, TOK_RIGHT_PAREN);
 }
@@ -253,6 +266,8 @@ static bool type_specifier(lang_parser *p, lang_spec *spec)
     bool has_type = spec->kind != SPEC_NONE;
     if (kind == TOK_NAME && (has_type || p->panic))
         return false;
+    if (kind == TOK_NAME && !token->u.name->is_type && ls__lang_peek(p, 1)->kind == TOK_LEFT_PAREN)
+        return false; /* a function without a result type */
     bool is_type = kind == TOK_NAME || kind == TOK_STRUCT || kind == TOK_ENUM || basic_of(kind) || is_c_type_word(kind);
     if (!is_type)
         return false;
