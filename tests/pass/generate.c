@@ -9,7 +9,7 @@
 
 #include "base/rng.h"
 
-enum { POOL = 256, VARS = 6, LANES = 64, SHARED_WORDS = LANES, LOCAL_BYTES = 32 };
+enum { POOL = 256, VARS = 6, LANES = 128, SHARED_WORDS = 64, LOCAL_BYTES = 32 };
 
 typedef struct pool {
     ls_value items[LS_TYPE_COUNT][POOL];
@@ -26,7 +26,8 @@ typedef struct generator {
     ls_value lane; /* i64: global lane */
     uint32_t budget; /* instructions still to be made, roughly */
     uint32_t depth, loop_depth, breakable;
-    bool cooperate, uniform; /* uniform: here barriers may stand */
+    generate_mode mode;
+    bool uniform; /* here barriers may stand */
     uint32_t callee;
 } generator;
 
@@ -230,6 +231,18 @@ static void exchange(generator *g)
     barrier(g);
 }
 
+/* Reads what any lane of the grid has stored. */
+static void grid_exchange(generator *g)
+{
+    ls__ir_insert(&g->at, LS_OP_GRID_BARRIER, LS_TYPE_VOID, NULL, 0);
+    if (below(g, 3) == 0)
+        return;
+    ls_value zero = ls__ir_const_i64(&g->at, 0);
+    ls_value any = ls__ir_index(&g->at, zero, masked_index(g, LANES * GENERATED_WORDS), 4, 0);
+    keep(g, ls__ir_load(&g->at, LS_MEM_U32, (ls_base){LS_BASE_BUFFER, 3}, any));
+    ls__ir_insert(&g->at, LS_OP_GRID_BARRIER, LS_TYPE_VOID, NULL, 0);
+}
+
 static void subgroup(generator *g)
 {
     ls_type type = value_types[1 + below(g, 3)];
@@ -303,7 +316,8 @@ static void make_loop(generator *g)
 {
     bool uniform = g->uniform;
     uint32_t loop_depth = g->loop_depth, breakable = g->breakable;
-    bool is_constant = uniform || below(g, 2);
+    bool is_steady = uniform && g->mode != GENERATE_ALONE && below(g, 2); /* no lane leaves early */
+    bool is_constant = is_steady || below(g, 2);
     ls_var counter = ls__ir_var_add(g->at.function, "i", LS_TYPE_I32);
     ls_value limit = is_constant
                          ? ls__ir_const_i32(&g->at, 1 + (int32_t)below(g, 5))
@@ -318,8 +332,8 @@ static void make_loop(generator *g)
         ls__ir_if(&body, ls__ir_emit2(&body, below(g, 2) ? LS_OP_SLT : LS_OP_ULT, i, limit));
     ls__ir_cursor leave = {g->at.function, guard->regions[1], NULL, {0}};
     ls__ir_insert(&leave, LS_OP_BREAK, LS_TYPE_VOID, NULL, 0);
-    g->loop_depth = g->breakable = 1;
-    g->uniform = false; /* breaks may be divergent */
+    g->loop_depth = g->breakable = !is_steady;
+    g->uniform = is_steady;
     keep(g, i);
     fill(g, loop->regions[0], 2 + below(g, 6), false);
     g->values.count[LS_TYPE_I32]--;
@@ -375,6 +389,17 @@ static void make_call(generator *g)
     call->result_count = 2;
 }
 
+static void cooperation(generator *g)
+{
+    uint32_t way = below(g, g->mode == GENERATE_GRID ? 5 : 2);
+    if (way == 0)
+        exchange(g);
+    else if (way == 1)
+        subgroup(g);
+    else
+        grid_exchange(g);
+}
+
 static void statement(generator *g)
 {
     uint32_t way = below(g, 40);
@@ -398,8 +423,8 @@ static void statement(generator *g)
         variable(g);
     else if (way < 32)
         make_call(g);
-    else if (way < 34 && g->cooperate && g->uniform)
-        below(g, 2) ? exchange(g) : subgroup(g);
+    else if (way < 34 && g->mode != GENERATE_ALONE && g->uniform)
+        cooperation(g);
     else if (way < 36)
         make_if(g);
     else if (way < 38)
@@ -479,9 +504,9 @@ static void store_all(generator *g)
     }
 }
 
-void generate_program(ls__ir_module *module, uint64_t seed, bool cooperate)
+void generate_program(ls__ir_module *module, uint64_t seed, generate_mode mode)
 {
-    generator g = {.rng = {seed}, .module = module, .budget = 60, .cooperate = cooperate};
+    generator g = {.rng = {seed}, .module = module, .budget = 60, .mode = mode};
     static const uint8_t bytes[40] = {1, 2, 3, 0xff, 0x80, 0x7f, 9, 200, 17, 3, 1, 1, 0xc0, 0x7f};
     g.callee = make_callee(module);
     ls__ir_function *function = ls__ir_function_add(module, "k", true);
@@ -498,7 +523,7 @@ void generate_program(ls__ir_module *module, uint64_t seed, bool cooperate)
     ls__ir_local_add(function, "cells", LOCAL_BYTES, 8);
     ls__ir_local_add(function, "moving", LOCAL_BYTES, 8);
     g.local = (ls_base){LS_BASE_LOCAL, below(&g, 2)};
-    if (cooperate)
+    if (mode != GENERATE_ALONE)
         g.shared = ls__ir_shared_add(function, "tile", 4 * SHARED_WORDS, 4);
     for (uint32_t i = 0; i < VARS; i++)
         g.vars[i] = ls__ir_var_add(function, "v", var_types[i]);

@@ -11,8 +11,14 @@ enum {
     GENERATED_INPUTS = 64, /* elements of each input */
 };
 
-/* Kernel "k" of 64 lanes. Buffers: 0 const u32, 1 const f32, 2 const u64 (GENERATED_INPUTS each), 3 u32
- * and 4 u8 outputs; scalars: u32 at 0, f32 at 4. `cooperate`: with barriers and subgroup operations. */
-void generate_program(ls__ir_module *module, uint64_t seed, bool cooperate);
+typedef enum generate_mode {
+    GENERATE_ALONE,     /* lanes do not meet */
+    GENERATE_WORKGROUP, /* barriers, shared memory, subgroup operations */
+    GENERATE_GRID       /* grid barriers as well */
+} generate_mode;
+
+/* Kernel "k" with a workgroup of 64. Buffers: 0 const u32, 1 const f32, 2 const u64 (GENERATED_INPUTS
+ * each), 3 u32 and 4 u8 outputs; scalars: u32 at 0, f32 at 4. */
+void generate_program(ls__ir_module *module, uint64_t seed, generate_mode mode);
 
 #endif

@@ -31,13 +31,19 @@ static void fill_inputs(memory *m, uint64_t seed)
     }
 }
 
-static void run(const ls__ir_module *module, memory *m)
+static run_buffers buffers_of(memory *m)
 {
-    run_buffers buffers = {
+    return (run_buffers){
         .bytes = {(uint8_t *)m->a, (uint8_t *)m->b, (uint8_t *)m->c, (uint8_t *)m->out, m->bytes},
         .size = {sizeof m->a, sizeof m->b, sizeof m->c, sizeof m->out, sizeof m->bytes},
         .count = 5};
-    uint32_t scalars[2] = {LANES - 3, 0x40490fdb};
+}
+
+static const uint32_t scalars[2] = {LANES - 3, 0x40490fdb};
+
+static void run(const ls__ir_module *module, memory *m)
+{
+    run_buffers buffers = buffers_of(m);
     run_kernel(module, "k", LANES, &buffers, (const uint8_t *)scalars);
 }
 
@@ -74,13 +80,13 @@ static void check(const ls__ir_module *module, const memory *before, uint64_t se
     ls__ir_module_destroy(&copy);
 }
 
-static ls__ir_module *generate(uint64_t seed)
+static ls__ir_module *generate(uint64_t seed, generate_mode mode)
 {
     ls__oom oom;
     ls__ir_module *volatile module = NULL;
     if (setjmp(oom.jump) == 0) {
         module = new_module(&oom);
-        generate_program(module, seed, seed % 2);
+        generate_program(module, seed, mode);
     }
     assert_non_null(module);
     ls_error error = {0};
@@ -104,7 +110,7 @@ enum { LOWERING_COUNT = sizeof lowerings / sizeof *lowerings };
 static void check_program(uint64_t seed)
 {
     static memory before;
-    ls__ir_module *module = generate(seed);
+    ls__ir_module *module = generate(seed, seed % 2 ? GENERATE_WORKGROUP : GENERATE_ALONE);
     fill_inputs(&before, seed);
     run(module, &before);
     uint32_t pass_count;
@@ -128,6 +134,74 @@ static void test_random_programs(void **state)
         check_program(first_seed + i);
 }
 
+/* --- grid barriers ----------------------------------------------------------------------------------- */
+
+/* Runs the segments as a host does: each says which is next. */
+static void run_segments(const ls__ir_module *module, const ls__pass_split *split, memory *m)
+{
+    run_buffers buffers = buffers_of(m);
+    uint64_t size = split->scratch_bytes_fixed + split->scratch_bytes_per_lane * LANES;
+    uint8_t *scratch = ls__mem_alloc(1, size);
+    assert_non_null(scratch);
+    buffers.bytes[buffers.count] = scratch;
+    buffers.size[buffers.count++] = size;
+    for (uint32_t next = 0, runs = 0; next != split->segment_count; runs++) {
+        assert_true(next < split->segment_count && runs < 1000);
+        const ls__ir_function *kernel = module->functions.items[split->segments[next].function];
+        run_kernel(module, kernel->name, LANES, &buffers, (const uint8_t *)scalars);
+        memcpy(&next, scratch, sizeof next);
+    }
+    ls__mem_free(scratch);
+}
+
+static bool is_grid_barrier(ls__ir_inst *inst, void *context)
+{
+    *(bool *)context |= inst->op == LS_OP_GRID_BARRIER;
+    return true;
+}
+
+static void check_split(uint64_t seed, bool with_passes)
+{
+    static memory before, after;
+    ls__ir_module *module = generate(seed, GENERATE_GRID);
+    fill_inputs(&before, seed);
+    fill_inputs(&after, seed);
+    run(module, &before);
+    ls__pass_split split;
+    ls_error error = {0};
+    uint32_t kernel = ls__ir_function_find(module, ls__str_from("k"))->id.id;
+    ls__ir_module *copy = copy_of(module);
+    assert_int_equal(ls__pass_split_grid(copy, kernel, &split, &error), LS_OK);
+    if (ls__ir_verify(copy, &error) != LS_OK) {
+        print_module(module);
+        print_module(copy);
+        fail_msg("seed %llu: %s (%s)", (unsigned long long)seed, error.message, error.where);
+    }
+    if (with_passes)
+        run_passes(copy, seed % 2 ? UINT32_MAX : 0, true);
+    bool is_left = false;
+    for (uint32_t i = 1; i < copy->functions.count; i++)
+        ls__ir_walk(copy->functions.items[i]->body, is_grid_barrier, &is_left);
+    assert_false(is_left);
+    run_segments(copy, &split, &after);
+    if (memcmp(&before, &after, sizeof after) != 0) {
+        print_module(module);
+        print_module(copy);
+        fail_msg("seed %llu: other results in segments", (unsigned long long)seed);
+    }
+    ls__ir_module_destroy(&copy);
+    ls__ir_module_destroy(&module);
+}
+
+static void test_split_programs(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < program_count; i++) {
+        check_split(first_seed + i, false);
+        check_split(first_seed + i, true);
+    }
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1)
@@ -136,6 +210,7 @@ int main(int argc, char **argv)
         program_count = strtoull(argv[2], NULL, 10);
     printf("seeds %llu to %llu\n", (unsigned long long)first_seed,
            (unsigned long long)(first_seed + program_count - 1));
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_programs)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_programs),
+                                       cmocka_unit_test(test_split_programs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
