@@ -17,8 +17,7 @@ ls_status ls__params_in(void *out, size_t size, const void *in, bool optional, c
     size_t given;
     memcpy(&given, in, sizeof given);
     if (given < sizeof given || given > 65536) {
-        ls__fail(error, LS_E_VERSION, "%s: struct_size of the params struct is not set",
-                 what);
+        ls__fail(error, LS_E_VERSION, "%s: struct_size of the params struct is not set", what);
         return ls__fail_hint(error, LS_E_VERSION, "start from the struct's _INIT macro");
     }
     const uint8_t *bytes = in;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Failing allocations, at every place in turn: a clean error, nothing lost, nothing left charged. And params structs of
- * other versions, names of lowerings, the budget under several threads. */
+/* Failing allocations, at every place in turn: a clean error, nothing lost, nothing left charged.
+ * And params structs of other versions, names of lowerings, the budget under several threads. */
 #include "kit.h"
 
 #include <pthread.h>
@@ -9,7 +9,8 @@
 #include "core/core.h"
 #include "pass/pass.h"
 
-/* --- every allocation fails once ------------------------------------------------------------------------------ */
+/* --- every allocation fails once
+ * ------------------------------------------------------------------------------ */
 typedef struct job {
     ls_device *device, *fallback;
     ls_module *basic, *wide;
@@ -28,7 +29,8 @@ static ls_status record(job *j, ls_error *error)
     uint32_t one = 1;
     ls_tag tag = {LS_PHASE_COMPUTE, 1, "label"};
     ls_scalar_link link = {4, 0, 4};
-    ls_range ranges[2] = {WHOLE(j->x), WHOLE(j->y)}, wide[2] = {{j->wide_x, 0, 32}, {j->wide_x, 32, 32}};
+    ls_range ranges[2] = {WHOLE(j->x), WHOLE(j->y)},
+             wide[2] = {{j->wide_x, 0, 32}, {j->wide_x, 32, 32}};
     ls_status status = ls_program_kernel(j->program, "add", &add, error);
     if (status == LS_OK)
         status = ls_program_kernel(j->remote, "twice", &twice, error);
@@ -157,13 +159,15 @@ static void every_allocation_may_fail(void **state)
             break;
         ls_status cause = status == LS_E_NOT_SUBMITTED ? clean.cause : status;
         if (cause != LS_E_OUT_OF_MEMORY)
-            fail_msg("allocation %llu: %s: %s", (unsigned long long)n, ls_status_name(cause), clean.message);
+            fail_msg("allocation %llu: %s: %s", (unsigned long long)n, ls_status_name(cause),
+                     clean.message);
         failures++;
     }
     assert_true(failures > 100);
 }
 
-/* --- params structs ---------------------------------------------------------------------------------------------- */
+/* --- params structs
+ * ---------------------------------------------------------------------------------------------- */
 typedef struct grown {
     ls_buffer_params known;
     uint64_t later;
@@ -178,7 +182,8 @@ static void params_of_other_versions(void **state)
     assert_int_equal(out.size_bytes, 7);
     newer.later = 1; /* something that this library cannot do */
     FAILS(LS_E_VERSION, ls__params_in(&out, sizeof out, &newer, false, "test", error));
-    ls_buffer_params older = {.struct_size = offsetof(ls_buffer_params, label), .size_bytes = 8, .label = "x"};
+    ls_buffer_params older = {
+        .struct_size = offsetof(ls_buffer_params, label), .size_bytes = 8, .label = "x"};
     OK(ls__params_in(&out, sizeof out, &older, false, "test", error));
     assert_int_equal(out.size_bytes, 8);
     assert_null(out.label); /* beyond what the caller said it knows */
@@ -219,7 +224,9 @@ static void lowerings_have_names(void **state)
     assert_non_null(strstr(e.hint, "sqrt"));
 }
 
-/* --- the budget ---------------------------------------------------------------------------------------------------- */
+/* --- the budget
+ * ----------------------------------------------------------------------------------------------------
+ */
 static void *reserve_often(void *argument)
 {
     ls_device *device = argument;
