@@ -6,6 +6,7 @@
  * supplied, from the composite to the basic (a conversion needs no division, a division no NaN rule,
  * all of them integers), and a last round cleans up after that.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/os.h"
@@ -128,12 +129,28 @@ static ls_status run_all(ls__ir_module *module, const ls__pass_options *options,
     return LS_OK;
 }
 
+/* Names every pass there is, each once. */
+static ls_status fail_unknown(const char *name, ls_error *error)
+{
+    char names[400] = "";
+    for (uint32_t i = 0; i < PASS_COUNT; i++) {
+        uint32_t first = 0;
+        while (strcmp(passes[first].name, passes[i].name) != 0)
+            first++;
+        size_t used = strlen(names);
+        if (first == i)
+            snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", passes[i].name);
+    }
+    return ls__fail(error, LS_E_INVALID_ARGUMENT, "there is no pass named '%s'; one of: %s", name,
+                    names);
+}
+
 ls_status ls__pass_run(ls__ir_module *module, const ls__pass_options *options, ls_error *error)
 {
     const char *const named[2] = {options->stop_after, options->skip};
     for (int i = 0; i < 2; i++) {
         if (named[i] && !is_known(named[i]))
-            return ls__fail(error, LS_E_INVALID_ARGUMENT, "there is no pass named \"%s\"", named[i]);
+            return fail_unknown(named[i], error);
     }
     ls__os_fenv fenv; /* folding computes floats */
     ls__os_fenv_enter(&fenv);
