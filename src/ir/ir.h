@@ -242,8 +242,8 @@ bool ls__ir_walk(ls__ir_region *region, ls__ir_visit *visit, void *context);
 void ls__ir_print(const ls__ir_module *module, ls__strbuf *out);
 /* Reads the text form; errors name line and column. The module is verified. */
 ls_status ls__ir_read(const char *text, size_t length, ls__ir_module **module, ls_error *error);
-/* Binary form: magic, version, contract version, SHA-256 of the body, body. Read is hardened and
- * verifies. */
+/* Binary form: magic, version, contract version, SHA-256 of the body, body. Reading is hardened and
+ * verifies; writing needs a verified module. */
 ls_status ls__ir_encode(const ls__ir_module *module, void **bytes, size_t *size,
                         ls_error *error); /* ls__mem_free */
 ls_status ls__ir_decode(const void *bytes, size_t size, ls__ir_module **module, ls_error *error);
