@@ -65,7 +65,7 @@ class Examples(cli.Case):
         return commands[0]
 
     def run_with(self, command, *extra, **changes):
-        """The command with values replaced, under three schedules and the sanitizer: equal files."""
+        """The command with values replaced gives equal files under every schedule."""
         words = []
         for word in command:
             name = word.split("=")[0]

@@ -19,8 +19,9 @@ TYPES = {"bool": np.bool_, "i8": np.int8, "u8": np.uint8, "i16": np.int16, "u16"
 
 class NumPy(cli.Case):
     def copy(self, element, array, declaration=""):
-        self.write("copy.kc", f"{declaration}kernel void copy(u32 n, const {element} *x, "
-                              f"{element} *y)\n{{ u32 i = global_id(0); if (i < n) y[i] = x[i]; }}\n")
+        parameters = f"u32 n, const {element} *x, {element} *y"
+        self.write("copy.kc", f"{declaration}kernel void copy({parameters})\n"
+                              "{ u32 i = global_id(0); if (i < n) y[i] = x[i]; }\n")
         self.good("run", "copy.kc", "--global", array.size, f"n={array.size}", "x=@x.npy",
                   "y=@x.npy", "--save", "y=y.npy")
         return np.load(self.path("y.npy"))
