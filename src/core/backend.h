@@ -32,8 +32,7 @@ typedef struct ls__backend_prepared ls__backend_prepared; /* a command list reco
 
 struct ls__ir_module;
 
-/* --- programs
- * -------------------------------------------------------------------------------------- */
+/* --- programs --------------------------------------------------------------------------------- */
 typedef struct ls__backend_kernel {
     const char *name;
     uint32_t function; /* ls_function.id in the module */
@@ -56,8 +55,7 @@ typedef struct ls__backend_code {
 typedef ls_status ls__backend_emit(const struct ls__ir_module *module, const char *target,
                                    bool unchecked, void **bytes, size_t *size, ls_error *error);
 
-/* --- jobs
- * ------------------------------------------------------------------------------------------- */
+/* --- jobs ------------------------------------------------------------------------------------- */
 typedef struct ls__span { /* bytes of one allocation */
     ls__backend_memory *memory;
     uint64_t offset, size;
@@ -163,8 +161,7 @@ void ls__global_size(uint32_t size[3]);
 /* LS_OK, or LS_E_TRAP when the sizes an indirect dispatch read exceed its maximum. */
 ls_status ls__check_indirect(const uint32_t size[3], const uint32_t maximum[3], ls_error *error);
 
-/* --- the table
- * ---------------------------------------------------------------------------------------- */
+/* --- the table -------------------------------------------------------------------------------- */
 typedef struct ls__backend_open_params {
     const char *name; /* one that `list` gave */
     const ls_device_params *params;

@@ -4,8 +4,7 @@
 
 #include "core/queue.h"
 
-/* --- the list
- * ------------------------------------------------------------------------------------------- */
+/* --- the list --------------------------------------------------------------------------------- */
 ls_status ls_batch_create(ls_device *device, ls_batch **batch, ls_error *error)
 {
     *batch = NULL;
@@ -78,8 +77,7 @@ static ls_status append(ls_batch *batch, ls__record *record, ls_error *error)
     return LS_OK;
 }
 
-/* --- dispatches
- * ------------------------------------------------------------------------------------------ */
+/* --- dispatches ------------------------------------------------------------------------------- */
 ls_status ls_batch_dispatch(ls_batch *batch, const ls_dispatch *dispatch, ls_error *error)
 {
     ls__record *record;
@@ -96,8 +94,7 @@ ls_status ls_batch_dispatch_indirect(ls_batch *batch, const ls_dispatch *dispatc
     return status == LS_OK ? append(batch, record, error) : status;
 }
 
-/* --- transfers
- * ------------------------------------------------------------------------------------------- */
+/* --- transfers -------------------------------------------------------------------------------- */
 /* Makes a record of one range; on success `extra` bytes lie at *bytes. */
 static ls_status one_range(ls_batch *batch, ls__command_kind kind, const ls_range *range,
                            bool write, const char *role, const ls_tag *tag, bool copies_bytes,
@@ -278,8 +275,7 @@ ls_status ls_batch_copy(ls_batch *batch, ls_range target, ls_range source, const
     return append(batch, record, error);
 }
 
-/* --- repeat blocks
- * ------------------------------------------------------------------------------------------- */
+/* --- repeat blocks ---------------------------------------------------------------------------- */
 ls_status ls_batch_repeat_begin(ls_batch *batch, uint32_t count, uint32_t count_parameter,
                                 ls_error *error)
 {

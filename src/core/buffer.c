@@ -11,8 +11,7 @@
 
 #include "core/core.h"
 
-/* --- allocations
- * -------------------------------------------------------------------------------------- */
+/* --- allocations ------------------------------------------------------------------------------ */
 static ls__allocation *allocation_new(ls_device *device, uint64_t size, const char *label,
                                       ls_error *error)
 {
@@ -80,8 +79,7 @@ void ls__allocation_quarantine(ls__allocation *allocation)
     atomic_fetch_add(&device->budget.quarantined, allocation->charged);
 }
 
-/* --- buffers
- * ------------------------------------------------------------------------------------------- */
+/* --- buffers ---------------------------------------------------------------------------------- */
 static ls_status check_params(const ls_buffer_params *params, ls_error *error)
 {
     if (params->size_bytes == 0)
@@ -123,6 +121,8 @@ ls_status ls_buffer_create(ls_device *device, const ls_buffer_params *params, ls
     ls_buffer_params given;
     ls__allocation *allocation;
     *buffer = NULL;
+    if (!device)
+        return ls__fail(error, LS_E_INVALID_ARGUMENT, "no device was given for the buffer");
     ls_status status =
         ls__params_in(&given, sizeof given, params, false, "ls_buffer_create", error);
     if (status == LS_OK)
@@ -139,6 +139,8 @@ ls_status ls_buffer_import(ls_device *device, void *memory, bool read_only,
 {
     ls_buffer_params given;
     *buffer = NULL;
+    if (!device)
+        return ls__fail(error, LS_E_INVALID_ARGUMENT, "no device was given for the buffer");
     ls_status status =
         ls__params_in(&given, sizeof given, params, false, "ls_buffer_import", error);
     if (status == LS_OK)
@@ -195,8 +197,7 @@ ls_mem ls_buffer_element(const ls_buffer *buffer)
     return buffer->allocation->element;
 }
 
-/* --- checks of ranges
- * ------------------------------------------------------------------------------------ */
+/* --- checks of ranges ------------------------------------------------------------------------- */
 static ls_status check_bounds(const ls__allocation *allocation, uint64_t offset, uint64_t size,
                               const char *role, ls_error *error)
 {
@@ -268,8 +269,7 @@ ls_status ls__range_check_element(const ls__allocation *allocation, uint64_t off
     return LS_OK;
 }
 
-/* --- host access
- * ------------------------------------------------------------------------------------------- */
+/* --- host access ------------------------------------------------------------------------------ */
 /* Takes the buffer for host access: nothing pending uses it, it is not mapped. */
 static ls_status host_begin(ls__allocation *allocation, const char *verb, ls_error *error)
 {

@@ -15,9 +15,7 @@
 
 enum { CACHE_CAPACITY = 64 };
 
-/* --- cache
- * --------------------------------------------------------------------------------------------------
- */
+/* --- cache ------------------------------------------------------------------------------------ */
 static void cache_unlink(ls__built_list *list, ls__built *built)
 {
     if (built->previous)
@@ -94,9 +92,7 @@ void ls__built_release(ls__built *built)
     ls__mem_free(built);
 }
 
-/* --- build
- * ---------------------------------------------------------------------------------------------------
- */
+/* --- build ------------------------------------------------------------------------------------ */
 static ls_status make_key(const ls_module *module, const ls__build_options *options,
                           ls__digest *key, ls_error *error)
 {

@@ -12,8 +12,7 @@
 
 #include "core/queue.h"
 
-/* --- the end of a submission
- * ---------------------------------------------------------------------------------- */
+/* --- the end of a submission ------------------------------------------------------------------ */
 static void unlink_submission(ls__submission *s)
 {
     ls_device *device = s->device;
@@ -218,9 +217,7 @@ void ls__submission_finish(ls__submission *s, ls_outcome outcome, const ls_error
         ls__submission_free(s);
 }
 
-/* --- the thread
- * ---------------------------------------------------------------------------------------------------
- */
+/* --- the thread ------------------------------------------------------------------------------- */
 /* Under the lock: whether the submission may run; if not, why and how it ends. */
 static bool may_run(const ls__submission *s, ls_outcome *outcome, ls_error *error)
 {

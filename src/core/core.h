@@ -30,8 +30,7 @@ typedef struct ls__built ls__built;
 typedef struct ls__submission ls__submission;
 typedef struct ls__trace ls__trace;
 
-/* --- params structs (params.c)
- * ------------------------------------------------------------------------ */
+/* --- params structs (params.c) ---------------------------------------------------------------- */
 /* Copies a caller's params struct into *out (`size` bytes, zeroed first): fields the caller does
  * not know are zero; fields this library does not know must be zero. NULL `in` counts as all zero
  * when `optional`. */
@@ -41,8 +40,7 @@ ls_status ls__params_in(void *out, size_t size, const void *in, bool optional, c
  * as `size`. */
 void ls__params_out(void *out, const void *in, size_t size);
 
-/* --- budget (budget.c)
- * ---------------------------------------------------------------------------------- */
+/* --- budget (budget.c) ------------------------------------------------------------------------ */
 typedef struct ls__budget {
     uint64_t limit;
     _Atomic uint64_t used, peak, staging, quarantined;
@@ -52,8 +50,7 @@ ls_status ls__budget_reserve(ls_device *device, uint64_t bytes, bool staging, co
                              ls_error *error);
 void ls__budget_release(ls_device *device, uint64_t bytes, bool staging);
 
-/* --- counters
- * ------------------------------------------------------------------------------------------- */
+/* --- counters --------------------------------------------------------------------------------- */
 typedef enum ls__counter {
 #define X(name, text) LS__COUNTER_##name,
     LS_COUNTER_TABLE(X)
@@ -61,8 +58,7 @@ typedef enum ls__counter {
         LS__COUNTER_COUNT
 } ls__counter;
 
-/* --- devices (device.c)
- * ----------------------------------------------------------------------------------- */
+/* --- devices (device.c) ----------------------------------------------------------------------- */
 typedef struct ls__built_list {
     ls__built *first; /* most recently used first */
     uint32_t count;
@@ -107,8 +103,7 @@ ls_status ls__device_check(ls_device *device, ls_error *error);
 ls_status ls__device_match(const ls_device *device, const ls_device *other, const char *what,
                            ls_error *error);
 
-/* --- memory (buffer.c)
- * -------------------------------------------------------------------------------------- */
+/* --- memory (buffer.c) ------------------------------------------------------------------------ */
 struct ls__allocation {
     ls_device *device;
     _Atomic uint32_t refs;
@@ -153,8 +148,7 @@ ls_status ls__range_resolve(const ls_device *device, const ls_range *range, uint
 ls_status ls__range_check_element(const ls__allocation *allocation, uint64_t offset, uint64_t size,
                                   ls_mem element, const char *role, ls_error *error);
 
-/* --- modules (module.c, facts.c)
- * -------------------------------------------------------------------------------- */
+/* --- modules (module.c, facts.c) -------------------------------------------------------------- */
 struct ls_module {
     _Atomic uint32_t refs;
     ls__ir_module *ir;
@@ -191,8 +185,7 @@ typedef struct ls__facts {
 ls_status ls__facts_of(const ls__ir_function *kernel, ls__facts *facts, ls_error *error);
 ls_status ls__facts_check(const ls_device *device, const ls__ir_function *kernel, ls_error *error);
 
-/* --- programs (program.c, build.c)
- * --------------------------------------------------------------------------------- */
+/* --- programs (program.c, build.c) ------------------------------------------------------------ */
 typedef struct ls__built_kernel {
     uint32_t first;         /* in `kernels`: the kernel itself, or its first segment */
     uint32_t segment_count; /* 0 = not split at grid barriers */

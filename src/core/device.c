@@ -15,8 +15,7 @@
 static _Atomic uint64_t last_device_number;
 static _Atomic(ls_device *) lost_devices;
 
-/* --- list
- * ------------------------------------------------------------------------------------------- */
+/* --- list ------------------------------------------------------------------------------------- */
 ls_status ls_device_list(ls_device_info *infos, uint32_t capacity, uint32_t *count, ls_error *error)
 {
     if (!count || (capacity && !infos))
@@ -66,8 +65,7 @@ static ls_status choose(const char *name, const ls__registry_entry **entry, ls_d
     return ls__fail_hint(error, name ? LS_E_NOT_FOUND : LS_E_STATE, "name one of: %s", names);
 }
 
-/* --- open and close
- * ------------------------------------------------------------------------------------ */
+/* --- open and close --------------------------------------------------------------------------- */
 static void device_free(ls_device *device)
 {
     pthread_cond_destroy(&device->changed);
@@ -174,8 +172,7 @@ ls_status ls_device_destroy(ls_device **device, ls_error *error)
     return LS_OK;
 }
 
-/* --- queries
- * ------------------------------------------------------------------------------------------ */
+/* --- queries ---------------------------------------------------------------------------------- */
 uint64_t ls_device_number(const ls_device *device)
 {
     return device->number;
@@ -227,8 +224,7 @@ ls_status ls__device_match(const ls_device *device, const ls_device *other, cons
                     (unsigned long long)other->number, (unsigned long long)device->number);
 }
 
-/* --- counters
- * ------------------------------------------------------------------------------------------ */
+/* --- counters --------------------------------------------------------------------------------- */
 void ls__device_count(ls_device *device, ls__counter counter, uint64_t amount)
 {
     atomic_fetch_add_explicit(&device->counters[counter], amount, memory_order_relaxed);

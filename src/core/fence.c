@@ -11,9 +11,7 @@ static uint64_t deadline_of(uint64_t limit_ns)
     return limit_ns < LS_FOREVER - now ? now + limit_ns : LS_FOREVER;
 }
 
-/* --- fences
- * ---------------------------------------------------------------------------------------------------
- */
+/* --- fences ----------------------------------------------------------------------------------- */
 void ls__fence_release(ls_fence *fence)
 {
     if (atomic_fetch_sub(&fence->refs, 1) != 1)
@@ -126,9 +124,7 @@ ls_status ls_fence_cancel(ls_fence *fence, uint64_t limit_ns, ls_error *error)
     return terminal ? LS_OK : fail_pending(error);
 }
 
-/* --- streams
- * --------------------------------------------------------------------------------------------------
- */
+/* --- streams ---------------------------------------------------------------------------------- */
 ls_status ls_stream_create(ls_device *device, ls_stream **stream, ls_error *error)
 {
     *stream = NULL;

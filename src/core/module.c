@@ -15,8 +15,7 @@
 
 enum { COPY_LIMIT_BYTES = 0 }; /* no limit of its own: the source has passed one */
 
-/* --- handles
- * -------------------------------------------------------------------------------------------- */
+/* --- handles ---------------------------------------------------------------------------------- */
 ls_status ls__module_wrap(ls__ir_module *ir, ls_module **module, ls_error *error)
 {
     *module = ls__mem_alloc(1, sizeof **module);
@@ -61,8 +60,7 @@ ls_status ls__module_copy_ir(const ls_module *module, ls__ir_module **ir, ls_err
     return LS_OK;
 }
 
-/* --- compilation
- * ------------------------------------------------------------------------------------------ */
+/* --- compilation ------------------------------------------------------------------------------ */
 struct ls_diagnostics {
     ls__lang_diagnostics list;
     ls__strbuf text;
@@ -191,8 +189,7 @@ void ls_diagnostics_destroy(ls_diagnostics **diagnostics)
     *diagnostics = NULL;
 }
 
-/* --- text, bytes, digest
- * ------------------------------------------------------------------------------------ */
+/* --- text, bytes, digest ---------------------------------------------------------------------- */
 ls_status ls_module_read(const char *text, size_t length, ls_module **module, ls_error *error)
 {
     ls__ir_module *ir = NULL;
@@ -260,8 +257,7 @@ ls_status ls_module_digest(const ls_module *module, uint8_t digest[32], ls_error
     return status;
 }
 
-/* --- the builder's two calls that know ls_module
- * --------------------------------------------------------------- */
+/* --- the builder's two calls that know ls_module ---------------------------------------------- */
 ls_status ls_builder_finish(ls_builder **builder, ls_module **module, ls_error *error)
 {
     ls__ir_module *ir = NULL;
@@ -275,8 +271,7 @@ void ls_builder_link(ls_builder *builder, const ls_module *module)
     ls__ir_builder_link(builder, module ? module->ir : NULL);
 }
 
-/* --- kernels and parameters
- * -------------------------------------------------------------------------------------- */
+/* --- kernels and parameters ------------------------------------------------------------------- */
 uint32_t ls__module_kernel_count(const ls__ir_module *ir)
 {
     uint32_t count = 0;

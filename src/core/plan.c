@@ -33,8 +33,7 @@ void ls__plan_release(ls__plan *plan)
     ls__mem_free(plan);
 }
 
-/* --- what the commands touch
- * -------------------------------------------------------------------------------- */
+/* --- what the commands touch ------------------------------------------------------------------ */
 static int compare_touches(const void *left, const void *right)
 {
     const ls__touch *a = left, *b = right;
@@ -131,8 +130,7 @@ bool ls__plan_conflicts(const ls__plan *a, const ls__plan *b, const ls__touch **
     return false;
 }
 
-/* --- what a submission must bring
- * ------------------------------------------------------------------------------- */
+/* --- what a submission must bring ------------------------------------------------------------- */
 static void need_parameters(ls__plan *plan, uint64_t end)
 {
     if (end > plan->parameter_bytes)
@@ -180,9 +178,7 @@ static void list_needs(ls__plan *plan)
     }
 }
 
-/* --- parts
- * ------------------------------------------------------------------------------------------------------------
- */
+/* --- parts ------------------------------------------------------------------------------------ */
 static bool is_conducted(const ls__record *record)
 {
     return record->kind == LS__COMMAND_DISPATCH &&
@@ -239,9 +235,7 @@ static ls_status list_parts(ls__plan *plan, ls_error *error)
     return LS_OK;
 }
 
-/* --- the plan
- * ---------------------------------------------------------------------------------------------------------
- */
+/* --- the plan --------------------------------------------------------------------------------- */
 static ls_status check_batch(const ls_batch *batch, ls_error *error)
 {
     if (batch->block_open)

@@ -18,8 +18,7 @@
 
 #include "core/core.h"
 
-/* --- records
- * ------------------------------------------------------------------------------------------ */
+/* --- records ---------------------------------------------------------------------------------- */
 typedef struct ls__use { /* a resolved range */
     ls__allocation *allocation;
     uint64_t offset, size;
@@ -81,9 +80,7 @@ struct ls_batch {
     bool block_open;
 };
 
-/* --- plans
- * ------------------------------------------------------------------------------------------------
- */
+/* --- plans ------------------------------------------------------------------------------------ */
 /* Bytes that a plan touches. Imports of one piece of host memory may alias, so their bytes are
  * counted by address in a space of their own (NULL). Sorted by (space, begin); what is read and
  * what is written are separate entries. */
@@ -134,8 +131,7 @@ struct ls_prepared {
     ls__plan *plan;
 };
 
-/* --- streams and fences
- * ------------------------------------------------------------------------------------- */
+/* --- streams and fences ----------------------------------------------------------------------- */
 struct ls_stream {
     ls_device *device;
     /* under the device's lock */
@@ -161,8 +157,7 @@ struct ls_fence {
 };
 void ls__fence_release(ls_fence *fence);
 
-/* --- submissions
- * --------------------------------------------------------------------------------------------- */
+/* --- submissions ------------------------------------------------------------------------------ */
 /* A part at run time. Plain: one job. Conducted: one job a segment (or the one), and for segments a
  * job that clears the scratch buffer. */
 typedef struct ls__part_run {
@@ -236,16 +231,13 @@ ls_status ls__submission_accept(ls__submission *submission, ls_error *error);
  * failure. */
 ls_status ls__submission_run(ls__submission *submission, ls_error *error);
 
-/* --- the conductor
- * ---------------------------------------------------------------------------------------------- */
+/* --- the conductor ---------------------------------------------------------------------------- */
 ls_status ls__conductor_start(ls_device *device, ls_error *error);
 void ls__conductor_stop(ls_device *device);
 /* Publishes the outcome of a submission that the caller has claimed, and frees it. */
 void ls__submission_finish(ls__submission *submission, ls_outcome outcome, const ls_error *error);
 
-/* --- trace (trace.c)
- * -----------------------------------------------------------------------------------------------
- */
+/* --- trace (trace.c) -------------------------------------------------------------------------- */
 bool ls__trace_active(ls_device *device);
 void ls__trace_submission(const ls__submission *submission, const ls_receipt *receipt);
 void ls__trace_abandon(ls_device *device);

@@ -55,8 +55,7 @@ ls__record *ls__record_new(ls_device *device, ls__command_kind kind, const ls_ta
     return record;
 }
 
-/* --- dispatches: checks
- * ------------------------------------------------------------------------------------ */
+/* --- dispatches: checks ----------------------------------------------------------------------- */
 void ls__global_size(uint32_t size[3])
 {
     for (int d = 1; d < 3; d++) {
@@ -237,8 +236,7 @@ static ls_status check_overlap(const ls_kernel *kernel, const ls__use *uses, uin
     return LS_OK;
 }
 
-/* --- dispatches: the record
- * ---------------------------------------------------------------------------------- */
+/* --- dispatches: the record ------------------------------------------------------------------- */
 static ls_status fill_dispatch(ls__record *record, uint8_t *extra, const ls_dispatch *d,
                                const ls_range *sizes, const uint32_t *maximum, ls_error *error)
 {

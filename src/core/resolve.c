@@ -13,8 +13,7 @@
 
 enum { MAX_ROWS = 1 << 24, MAX_TRACED_ROWS = 1 << 20, BOUNCE_BYTES = 256 << 10 };
 
-/* --- layout
- * ---------------------------------------------------------------------------------------------- */
+/* --- layout ----------------------------------------------------------------------------------- */
 typedef struct carver {
     uint8_t *base; /* NULL while counting */
     size_t used;
@@ -68,8 +67,7 @@ static void layout(carver *c, ls__submission *s, const ls__plan *plan, uint32_t 
     }
 }
 
-/* --- commands
- * ---------------------------------------------------------------------------------------------- */
+/* --- commands --------------------------------------------------------------------------------- */
 typedef struct filler {
     ls__submission *s;
     const ls_submit_params *params; /* NULL: a template, nothing is patched in */
@@ -173,9 +171,7 @@ static ls_status fill_command(filler *f, uint32_t index, ls_error *error)
     return record->has_slot ? fill_slot(f, record, command, error) : LS_OK;
 }
 
-/* --- parts
- * --------------------------------------------------------------------------------------------------
- */
+/* --- parts ------------------------------------------------------------------------------------ */
 static void fill_job(ls__submission *s, ls__job *job)
 {
     job->scalars = s->scalars;
@@ -301,8 +297,7 @@ static ls_status fill_parts(ls__submission *s, ls_error *error)
     return s->bounce ? LS_OK : ls__fail_oom(error, BOUNCE_BYTES);
 }
 
-/* --- what the fence keeps
- * ------------------------------------------------------------------------------------- */
+/* --- what the fence keeps --------------------------------------------------------------------- */
 /* Commands that will run, repeats counted; UINT64_MAX when they cannot be counted. */
 static uint64_t count_executions(const ls__submission *s)
 {
@@ -378,9 +373,7 @@ static ls_status make_fence(ls__submission *s, ls_error *error)
     return make_rows(s, error);
 }
 
-/* --- the submission
- * -----------------------------------------------------------------------------------------------
- */
+/* --- the submission --------------------------------------------------------------------------- */
 static ls_status check_params(const ls__plan *plan, const ls_submit_params *params, ls_error *error)
 {
     if (params->parameter_bytes < plan->parameter_bytes ||

@@ -12,9 +12,7 @@
 
 #include "core/queue.h"
 
-/* --- one job
- * ------------------------------------------------------------------------------------------------
- */
+/* --- one job ---------------------------------------------------------------------------------- */
 void ls__backend_done(ls__job *job)
 {
     ls_device *device = job->owner->device;
@@ -141,8 +139,7 @@ static ls_status run_job(ls__submission *s, ls_device *on, ls__job *job, ls_erro
     return result->status;
 }
 
-/* --- conducted dispatches
- * ------------------------------------------------------------------------------------- */
+/* --- conducted dispatches --------------------------------------------------------------------- */
 static ls_status read_sizes(ls__submission *s, const ls__command *command, uint32_t size[3],
                             ls_error *error)
 {
@@ -269,9 +266,7 @@ static ls_status conduct(ls__submission *s, uint32_t index, uint32_t iteration, 
     return status;
 }
 
-/* --- all parts
- * ----------------------------------------------------------------------------------------------------
- */
+/* --- all parts -------------------------------------------------------------------------------- */
 static ls_status run_part(ls__submission *s, uint32_t index, uint32_t iteration, ls_error *error)
 {
     if (s->plan->parts[index].conducted)

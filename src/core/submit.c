@@ -7,9 +7,7 @@
 
 #include "core/queue.h"
 
-/* --- hazards
- * ------------------------------------------------------------------------------------------------
- */
+/* --- hazards ---------------------------------------------------------------------------------- */
 static bool waits_for(const ls__submission *s, const ls__submission *other)
 {
     for (uint32_t i = 0; i < s->wait_count; i++) {
@@ -71,9 +69,7 @@ static ls_status check_hazards(ls__submission *s, ls_error *error)
     return LS_OK;
 }
 
-/* --- the queue
- * ------------------------------------------------------------------------------------------------
- */
+/* --- the queue -------------------------------------------------------------------------------- */
 /* Under the lock. */
 static ls_status check_stream(const ls_stream *stream, ls_error *error)
 {
@@ -133,9 +129,7 @@ static ls_status enqueue(ls__submission *s, ls_stream *stream, ls_fence **fence,
     return LS_OK;
 }
 
-/* --- the calls
- * --------------------------------------------------------------------------------------------------
- */
+/* --- the calls -------------------------------------------------------------------------------- */
 static ls_status submit_plan(ls_stream *stream, ls__plan *plan, const ls_submit_params *params,
                              bool prepared, uint64_t begun, ls_fence **fence, ls_error *error)
 {
@@ -229,9 +223,7 @@ ls_status ls_submit_prepared(ls_stream *stream, const ls_prepared *prepared,
     return submit(stream, NULL, prepared, params, fence, error);
 }
 
-/* --- prepared batches
- * ------------------------------------------------------------------------------------------------
- */
+/* --- prepared batches ------------------------------------------------------------------------- */
 /* Lets the backend record every plain part of the plan, from a submission in which nothing is
  * patched. */
 static ls_status prepare_natively(ls__plan *plan, ls_error *error)

@@ -31,8 +31,7 @@ struct ls__trace {
     bool failed; /* memory ran out: the trace would have holes */
 };
 
-/* --- recording
- * ---------------------------------------------------------------------------------------------- */
+/* --- recording -------------------------------------------------------------------------------- */
 bool ls__trace_active(ls_device *device)
 {
     pthread_mutex_lock(&device->lock);
@@ -165,9 +164,7 @@ ls_status ls_trace_begin(ls_device *device, ls_error *error)
     return ls__fail(error, LS_E_STATE, "device '%s' is being traced already", device->name);
 }
 
-/* --- writing
- * --------------------------------------------------------------------------------------------------
- */
+/* --- writing ---------------------------------------------------------------------------------- */
 static const char *outcome_name(ls_outcome outcome)
 {
     switch (outcome) {

@@ -212,8 +212,7 @@ static void the_fallback_may_be_lost(void **state)
     OK(ls_device_destroy(&own, error));
 }
 
-/* --- grid barriers
- * ---------------------------------------------------------------------------------------- */
+/* --- grid barriers ---------------------------------------------------------------------------- */
 static void check_mirror(const char *name, const char *lower, uint64_t launches)
 {
     enum { N = 10 };

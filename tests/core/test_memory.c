@@ -9,8 +9,7 @@
 #include "core/core.h"
 #include "pass/pass.h"
 
-/* --- every allocation fails once
- * ------------------------------------------------------------------------------ */
+/* --- every allocation fails once -------------------------------------------------------------- */
 typedef struct job {
     ls_device *device, *fallback;
     ls_module *basic, *wide;
@@ -166,8 +165,7 @@ static void every_allocation_may_fail(void **state)
     assert_true(failures > 100);
 }
 
-/* --- params structs
- * ---------------------------------------------------------------------------------------------- */
+/* --- params structs --------------------------------------------------------------------------- */
 typedef struct grown {
     ls_buffer_params known;
     uint64_t later;
@@ -224,9 +222,7 @@ static void lowerings_have_names(void **state)
     assert_non_null(strstr(e.hint, "sqrt"));
 }
 
-/* --- the budget
- * ----------------------------------------------------------------------------------------------------
- */
+/* --- the budget ------------------------------------------------------------------------------- */
 static void *reserve_often(void *argument)
 {
     ls_device *device = argument;

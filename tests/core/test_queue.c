@@ -127,9 +127,7 @@ static void a_time_limit_ends_what_does_not_end(void **state)
     assert_int_equal(kit_u32(t->z, 0), 0);
 }
 
-/* --- hazards
- * -----------------------------------------------------------------------------------------------
- */
+/* --- hazards ---------------------------------------------------------------------------------- */
 static void order_through_fences_is_transitive(void **state)
 {
     bench *t = *state;
@@ -206,8 +204,7 @@ static void imports_alias_by_address(void **state)
     ls_buffer_destroy(&half);
 }
 
-/* --- traps and failures
- * ---------------------------------------------------------------------------------------- */
+/* --- traps and failures ----------------------------------------------------------------------- */
 static void a_trap_names_its_place(void **state)
 {
     bench *t = *state;

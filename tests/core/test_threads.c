@@ -116,8 +116,7 @@ static void many_threads_share_a_device(void **state)
     OK(ls_device_destroy(&all.fallback, error));
 }
 
-/* --- cancelling from several threads
- * --------------------------------------------------------------------------------- */
+/* --- cancelling from several threads ---------------------------------------------------------- */
 static void *cancel(void *argument)
 {
     ls_fence *fence = argument;

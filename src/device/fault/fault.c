@@ -26,9 +26,7 @@ static fault_device *fault_of(const ls__backend_device *device)
     return (fault_device *)device;
 }
 
-/* --- faults
- * -------------------------------------------------------------------------------------------------
- */
+/* --- faults ----------------------------------------------------------------------------------- */
 static const uint64_t poll_ns = 1000000;
 
 static ls_status before_command(void *context, const ls__job *job, ls_error *error)
@@ -73,8 +71,7 @@ static ls_status allocate(ls__backend_device *device, uint64_t size, ls__backend
     return ls__ref_backend.allocate(fault->ref, size, memory, error);
 }
 
-/* --- the device
- * ---------------------------------------------------------------------------------------------- */
+/* --- the device ------------------------------------------------------------------------------- */
 static uint32_t list(ls_device_info *infos, uint32_t capacity)
 {
     if (capacity)
@@ -162,9 +159,7 @@ static void program_free(ls__backend_device *device, ls__backend_program *progra
     ls__ref_backend.program_free(fault_of(device)->ref, program);
 }
 
-/* --- jobs
- * ----------------------------------------------------------------------------------------------------
- */
+/* --- jobs ------------------------------------------------------------------------------------- */
 /* The recording is a stand-in: what it would replay is in the job as well. */
 static ls_status prepare(ls__backend_device *device, const ls__job *job,
                          ls__backend_prepared **prepared, ls_error *error)

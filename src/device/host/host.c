@@ -23,8 +23,7 @@ struct ls__host {
     bool stopping;
 };
 
-/* --- commands
- * ------------------------------------------------------------------------------------------- */
+/* --- commands --------------------------------------------------------------------------------- */
 static void run_copy(ls__job *job, const ls__command *command)
 {
     ls__host_memory *to = ls__host_memory_of(&command->target),
@@ -137,9 +136,7 @@ static ls_status run_command(ls__host *host, ls__job *job, const ls__command *co
     return status;
 }
 
-/* --- jobs
- * -------------------------------------------------------------------------------------------------
- */
+/* --- jobs ------------------------------------------------------------------------------------- */
 static ls_status run_range(ls__host *host, ls__job *job, uint32_t first, uint32_t end,
                            uint32_t iteration)
 {

@@ -11,8 +11,7 @@
 
 #include "core/backend.h"
 
-/* --- memory
- * --------------------------------------------------------------------------------------------- */
+/* --- memory ----------------------------------------------------------------------------------- */
 /* The ls__backend_memory of these devices. */
 typedef struct ls__host_memory {
     uint8_t *bytes;
@@ -33,8 +32,7 @@ void ls__host_read(const ls__span *span, void *bytes);
 void ls__host_write(const ls__span *span, const void *bytes);
 void *ls__host_map(const ls__span *span, uint32_t access);
 
-/* --- executor
- * ---------------------------------------------------------------------------------------------- */
+/* --- executor --------------------------------------------------------------------------------- */
 typedef struct ls__host_dispatch {
     const ls__job *job;
     const ls__command_dispatch *command;

@@ -35,8 +35,7 @@ static ref_device *ref_of(const ls__backend_device *device)
     return (ref_device *)device;
 }
 
-/* --- dispatches
- * ------------------------------------------------------------------------------------------ */
+/* --- dispatches ------------------------------------------------------------------------------- */
 static void report(void *context, const ls__interp_report *found)
 {
     static const char *const kinds[] = {
@@ -127,8 +126,7 @@ static ls_status dispatch(void *context, const ls__host_dispatch *d,
     return status;
 }
 
-/* --- the device
- * --------------------------------------------------------------------------------------------- */
+/* --- the device ------------------------------------------------------------------------------- */
 static uint32_t list(ls_device_info *infos, uint32_t capacity)
 {
     if (capacity)
@@ -208,8 +206,7 @@ static const ls_caps *caps_of(const ls__backend_device *device)
     return &caps;
 }
 
-/* --- memory and programs
- * ------------------------------------------------------------------------------------ */
+/* --- memory and programs ---------------------------------------------------------------------- */
 static ls_status allocate(ls__backend_device *device, uint64_t size, ls__backend_memory **memory,
                           ls_error *error)
 {
