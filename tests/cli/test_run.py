@@ -147,6 +147,19 @@ class Run(cli.Case):
             results.add(self.path("s.npy").read_bytes())
         self.assertEqual(len(results), 1)
 
+    def test_grid_barrier_native_and_split(self):
+        self.write("g.kc", "kernel void g(const u32 *x, u32 *sums, u32 *y)\n{\n"
+                           "    u32 s = subgroup_add(x[global_id(0)]);\n"
+                           "    if (lane_id() == 0)\n"
+                           "        sums[workgroup_id(0) * 2 + subgroup_id()] = s;\n"
+                           "    grid_barrier();\n"
+                           "    for (u32 k = 0; k < 8; k++)\n"
+                           "        y[global_id(0)] += sums[k];\n}\n")
+        for options in ([], ["--lower", "grid_barrier"], ["--device", "fault"]):
+            self.good("run", "g.kc", "--global", "256", "x=iota:u32:256", "sums=zeros:u32:8",
+                      "y=zeros:u32:256", "--save", "y=y.npy", *options)
+            self.assertEqual(cli.read_npy(self.path("y.npy"))[2], [255 * 128] * 256, options)
+
     def test_ir_files(self):
         self.good("compile", "saxpy.kc", "-o", "saxpy.ir")
         self.good("compile", "saxpy.kc", "--emit", "irb", "-o", "saxpy.irb")
