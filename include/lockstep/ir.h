@@ -234,8 +234,10 @@ LS_API void ls_builder_set(ls_builder *builder, ls_var var, ls_value value);
 LS_API void ls_builder_call(ls_builder *builder, ls_function function, const ls_value *scalars, uint32_t scalar_count,
                             const ls_base *bases, uint32_t base_count, const ls_var *results, uint32_t result_count);
 
-/* Structured control. begin_if ... [else] ... end; begin_loop ... [step] ... end; begin_switch, then case/default
- * before each region, ... end; begin_block ... end. */
+/* Structured control. begin_if ... [else] ... close; begin_loop ... [step] ... close; begin_switch,
+ * then case/default before each region (default last), ... close; begin_block ... close. The case
+ * values of an i32 switch are signed, so 0xffffffff is written -1. Nothing may follow a break,
+ * continue, while or return in its region. */
 LS_API void ls_builder_begin_if(ls_builder *builder, ls_value condition);
 LS_API void ls_builder_else(ls_builder *builder);
 LS_API void ls_builder_begin_loop(ls_builder *builder);

@@ -13,7 +13,6 @@
 typedef struct printer {
     ls__strbuf *out;
     const ls__ir_module *module;
-    const ls__ir_function *function;
 } printer;
 
 /* --- words ------------------------------------------------------------------------------------ */
@@ -327,7 +326,6 @@ static void put_function_head(printer *p, const ls__ir_function *function)
 
 static void put_function(printer *p, const ls__ir_function *function)
 {
-    p->function = function;
     put_function_head(p, function);
     for (uint32_t i = 0; i < function->params.count; i++)
         put_param(p, &function->params.items[i]);
