@@ -46,6 +46,7 @@ static const ls__pass passes[] = {
     LOWER(lower_bounds, BOUNDS, "range checks made explicit"),
     LOWER(lower_memory, MEMORY, "1- and 2-byte stores as atomics on words"),
     LOWER(lower_integer, INTEGER, "total and composite integer operations by basic ones"),
+    LOWER(lower_int64, INT64, "64-bit arithmetic on pairs of words"),
     OPTIMIZE(fold, "again, after lowering"),
     OPTIMIZE(cse, "again"),
     OPTIMIZE(dce, "again"),

@@ -28,6 +28,9 @@ typedef struct subject {
     CONVERT(op, from, I64, 64)
 #define FROM_INT(op, to) CONVERT(op, I32, to, 0), CONVERT(op, I64, to, 0)
 
+#define WIDE(op) {LS_OP_##op, LS_TYPE_I64, LS_TYPE_I64, 0, LS__LOWER_INT64, false}
+#define COMPARE(op) {LS_OP_##op, LS_TYPE_I64, LS_TYPE_BOOL, 0, LS__LOWER_INT64, false}
+
 static const subject subjects[] = {
     DIVISION(SDIV, I32), DIVISION(SDIV, I64), DIVISION(UDIV, I32), DIVISION(UDIV, I64),
     DIVISION(SREM, I32), DIVISION(SREM, I64), DIVISION(UREM, I32), DIVISION(UREM, I64),
@@ -44,7 +47,11 @@ static const subject subjects[] = {
     TO_INT(F2S, F32), TO_INT(F2S, F64), TO_INT(F2U, F32), TO_INT(F2U, F64),
     CONVERT(F2F, F32, F64, 0), CONVERT(F2F, F64, F32, 0), CONVERT(F16_TO_F32, I32, F32, 0),
     CONVERT(BF16_TO_F32, I32, F32, 0), CONVERT(F32_TO_F16, F32, I32, 0),
-    CONVERT(F32_TO_BF16, F32, I32, 0),
+    CONVERT(F32_TO_BF16, F32, I32, 0), WIDE(SDIV), WIDE(UDIV), WIDE(SREM), WIDE(UREM),
+    WIDE(AND), WIDE(XOR), WIDE(NOT), WIDE(ASHR), WIDE(SMIN), WIDE(SMAX), WIDE(UMIN), WIDE(UMAX),
+    WIDE(ADD), WIDE(SUB), WIDE(MUL), WIDE(SEXT8), WIDE(ZEXT8), WIDE(SEXT16), WIDE(ZEXT16),
+    COMPARE(EQ), COMPARE(NE), COMPARE(SLT), COMPARE(SLE), COMPARE(ULT), COMPARE(ULE),
+    {LS_OP_SEXT, LS_TYPE_I32, LS_TYPE_I64, 0, LS__LOWER_INT64, false},
 };
 enum { SUBJECT_COUNT = sizeof subjects / sizeof *subjects };
 
@@ -108,6 +115,8 @@ static ls__ir_module *build(const subject *s, ls__oom *oom)
     }
     ls_value result = ls__ir_emit(&at, s->op, s->result, args, count);
     ls__ir_def(function, result)->imm = s->imm;
+    if (s->result == LS_TYPE_BOOL)
+        result = ls__ir_emit1(&at, LS_OP_B2I, result);
     if (is_float(s->result)) /* FCANON is looked at as it is */
         result = ls__ir_convert(&at, s->op == LS_OP_FCANON ? LS_OP_FRAWBITS : LS_OP_FBITS,
                                 int_type(s->result), result);
@@ -125,6 +134,12 @@ typedef struct vectors {
     uint64_t before[LANES], after[LANES];
 } vectors;
 
+static uint64_t element(const uint64_t *array, ls_type type, uint32_t lane)
+{
+    return bytes_of(type) == 8 ? array[lane] : ((const uint32_t *)array)[lane];
+}
+
+/* One operand in four differs from the first in one bit, so that comparisons have something to decide. */
 static void draw_inputs(vectors *v, const subject *s, uint64_t seed)
 {
     ls__rng rng = {seed};
@@ -132,6 +147,8 @@ static void draw_inputs(vectors *v, const subject *s, uint64_t seed)
     for (uint32_t k = 0; k < 3; k++) {
         for (uint32_t lane = 0; lane < LANES; lane++) {
             uint64_t bits = draw_bits(&rng, width);
+            if (k > 0 && lane % 4 == k)
+                bits = element(v->input[0], s->type, lane) ^ UINT64_C(1) << ls__rng_below(&rng, width);
             if (width == 32)
                 ((uint32_t *)v->input[k])[lane] = (uint32_t)bits;
             else
@@ -154,11 +171,6 @@ static uint64_t run(const ls__ir_module *module, const subject *s, vectors *v, u
     return run_kernel(module, "k", lanes, &buffers, NULL);
 }
 
-static uint64_t element(const uint64_t *array, ls_type type, uint32_t lane)
-{
-    return bytes_of(type) == 8 ? array[lane] : ((const uint32_t *)array)[lane];
-}
-
 static void report_difference(const subject *s, const vectors *v)
 {
     for (uint32_t lane = 0; lane < LANES; lane++) {
@@ -174,10 +186,18 @@ static void report_difference(const subject *s, const vectors *v)
     }
 }
 
-static bool count_op(ls__ir_inst *inst, void *context)
+struct op_search {
+    const ls__ir_function *function;
+    ls_op op;
+    ls_type type; /* of the first T operand */
+    bool found;
+};
+
+static bool find_op(ls__ir_inst *inst, void *context)
 {
-    uint32_t *counts = context;
-    counts[inst->op]++;
+    struct op_search *search = context;
+    search->found |= inst->op == search->op &&
+                     ls__ir_type_of(search->function, inst->args[0]) == search->type;
     return true;
 }
 
@@ -188,10 +208,11 @@ static void check_subject(const subject *s, vectors *v, bool optimize)
     assert_non_null(module);
     ls__ir_module *lowered = copy_of(module);
     run_passes(lowered, s->lower, optimize);
-    uint32_t counts[LS_OP_COUNT] = {0};
-    ls__ir_walk(lowered->functions.items[1]->body, count_op, counts);
+    const ls__ir_function *function = lowered->functions.items[1];
+    struct op_search search = {function, s->op, s->type, false};
+    ls__ir_walk(function->body, find_op, &search);
     const char *name = ls__ir_op(s->op)->name, *type = ls__ir_type_name(s->type);
-    if (!s->stays && counts[s->op])
+    if (!s->stays && search.found)
         fail_msg("%s.%s is still there", name, type);
     uint64_t undefined_before = run(module, s, v, v->before, LANES);
     uint64_t undefined_after = run(lowered, s, v, v->after, LANES);
