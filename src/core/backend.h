@@ -222,8 +222,8 @@ typedef struct ls__backend {
     /* Runs an accepted job; returns at once. Several jobs may be started; they run in order of
      * their start. */
     void (*start)(ls__backend_device *device, ls__job *job);
-    /* Asks a started job to stop; job->cancel is set already. May be NULL: the device polls
-     * job->cancel, or cannot be stopped (caps.cancel). */
+    /* Asks a started job to stop; job->cancel is set already. One that has not begun ends at once.
+     * May be NULL: the device polls job->cancel, or cannot be stopped (caps.cancel). */
     void (*cancel)(ls__backend_device *device, ls__job *job);
 
     uint64_t cancel_grace_ns; /* a job that a time limit has cancelled and that is not done after

@@ -44,9 +44,12 @@ static ls_status check_stop(ls__submission *s, ls_error *error)
     return ls__os_now_ns() >= s->deadline_ns ? fail_timeout(s, error) : LS_OK;
 }
 
+enum { LOST_POLL_NS = 20000000 };
+
 typedef enum stop_reason { STOP_NOT, STOP_CANCELLED, STOP_TIMEOUT } stop_reason;
 
-/* Waits for a started job. Returns false when it did not stop although it was asked to. */
+/* Waits for a started job. Returns false when it did not stop although it was asked to, or when its
+ * device was lost to another job that came before it. */
 static bool wait_for_job(ls__submission *s, ls_device *on, ls__job *job, stop_reason *stop)
 {
     ls_device *device = s->device;
@@ -65,10 +68,12 @@ static bool wait_for_job(ls__submission *s, ls_device *on, ls__job *job, stop_re
             pthread_mutex_lock(&device->lock);
             continue;
         }
-        if (s->give_up || now >= give_up_ns)
+        if (s->give_up || now >= give_up_ns || atomic_load(&on->lost))
             break;
-        ls__os_cond_wait(&device->changed, &device->lock,
-                         *stop == STOP_NOT ? s->deadline_ns : give_up_ns);
+        uint64_t until = *stop == STOP_NOT ? s->deadline_ns : give_up_ns;
+        if (on != device && until > now + LOST_POLL_NS)
+            until = now + LOST_POLL_NS; /* nobody wakes this queue when another device is lost */
+        ls__os_cond_wait(&device->changed, &device->lock, until);
     }
     bool done = job->done;
     pthread_mutex_unlock(&device->lock);
@@ -117,9 +122,12 @@ static ls_status run_job(ls__submission *s, ls_device *on, ls__job *job, ls_erro
     on->backend->start(on->handle, job);
     if (!wait_for_job(s, on, job, &stop)) {
         s->abandoned = on;
-        ls__fail(&why, LS_E_INDETERMINATE,
-                 "a command did not stop within its limit after it was %s",
-                 stop == STOP_TIMEOUT ? "out of time" : "cancelled");
+        if (stop == STOP_NOT)
+            ls__device_check(on, &why);
+        else
+            ls__fail(&why, LS_E_INDETERMINATE,
+                     "a command did not stop within its limit after it was %s",
+                     stop == STOP_TIMEOUT ? "out of time" : "cancelled");
         return lost(s, on, &why, error);
     }
     const ls__job_result *result = &job->result;

@@ -183,19 +183,30 @@ static void the_fallback_may_be_lost(void **state)
     uint32_t scalars[2] = {4, 1};
     ls_dispatch dispatch = kit_dispatch(kit_kernel(program, "add"), 4, ranges, 2, scalars, 8);
     ls_submit_params params = LS_SUBMIT_PARAMS_INIT;
-    ls_fence *fence = NULL, *again = NULL;
+    ls_fence *fence = NULL, *again = NULL, *queued = NULL;
     ls_receipt r = {.struct_size = sizeof r};
     params.time_limit_ns = 20 * MILLISECOND;
     OK(ls_batch_dispatch(batch, &dispatch, error));
     OK(ls_batch_fill(fill, WHOLE(y), scalars, 4, NULL, error));
     OK(ls_submit(stream, batch, &params, &fence, error));
+    /* What the fallback device runs for itself, behind the hung job, ends with it. */
+    ls_stream *there = kit_stream(other);
+    ls_buffer *z = kit_buffer(other, 16, LS_MEM_U32);
+    ls_batch *behind = kit_batch(other);
+    OK(ls_batch_fill(behind, WHOLE(z), scalars, 4, NULL, error));
+    OK(ls_submit(there, behind, NULL, &queued, error));
     FAILS(LS_E_FAILED, ls_fence_wait(fence, 60 * SECOND, &r, error));
+    FAILS(LS_E_INDETERMINATE, ls_fence_wait(queued, 60 * SECOND, NULL, error));
+    ls_batch_destroy(&behind);
+    ls_buffer_destroy(&z);
+    ls_fence_destroy(&queued);
+    OK(ls_stream_destroy(&there, error));
     assert_int_equal(r.error.cause, LS_E_INDETERMINATE);
     assert_false(ls_device_is_lost(own));
     assert_true(ls_device_is_lost(other));
     ls_memory_info info = {.struct_size = sizeof info};
     ls_device_memory(other, &info);
-    assert_int_equal(info.quarantined_bytes, 32);
+    assert_int_equal(info.quarantined_bytes, 48); /* both copies, and z */
     kit_run(second, fill, NULL);
     assert_int_equal(kit_u32(y, 3), 4);
     NOT_SUBMITTED(LS_E_INDETERMINATE, ls_submit(second, batch, NULL, &again, error));
@@ -210,6 +221,47 @@ static void the_fallback_may_be_lost(void **state)
     OK(ls_stream_destroy(&second, error));
     assert_int_equal(kit_used(own), 0);
     OK(ls_device_destroy(&own, error));
+}
+
+/* A fallback device that is busy with work of its own is not hung. */
+static void a_busy_fallback_is_not_hung(void **state)
+{
+    (void)state;
+    ls_device *own = kit_open("fault", NULL), *other = kit_open("reference", NULL);
+    ls_stream *stream = kit_stream(own), *there = kit_stream(other);
+    ls_program *wide = kit_program(own, wide_ir, other, NULL);
+    ls_program *basic = kit_program(other, basic_ir, NULL, NULL);
+    ls_buffer *x = kit_buffer(own, 64, LS_MEM_F64), *y = kit_buffer(other, 4, LS_MEM_U32);
+    ls_range pair[2] = {{x, 0, 32}, {x, 32, 32}}, range = WHOLE(y);
+    ls_dispatch twice = kit_dispatch(kit_kernel(wide, "twice"), 4, pair, 2, NULL, 0);
+    ls_dispatch endless = kit_dispatch(kit_kernel(basic, "endless"), 1, &range, 1, NULL, 0);
+    ls_batch *batch = kit_batch(own), *busy = kit_batch(other);
+    ls_submit_params params = LS_SUBMIT_PARAMS_INIT;
+    ls_fence *fence = NULL, *blocker = NULL;
+    ls_receipt r = {.struct_size = sizeof r};
+    params.time_limit_ns = 20 * MILLISECOND;
+    OK(ls_batch_dispatch(busy, &endless, error));
+    OK(ls_batch_dispatch(batch, &twice, error));
+    OK(ls_submit(there, busy, NULL, &blocker, error));
+    FAILS(LS_E_TIMEOUT, ls_fence_wait(blocker, 20 * MILLISECOND, NULL, error));
+    OK(ls_submit(stream, batch, &params, &fence, error));
+    FAILS(LS_E_FAILED, ls_fence_wait(fence, 60 * SECOND, &r, error));
+    assert_int_equal(r.error.cause, LS_E_TIMEOUT);
+    assert_false(ls_device_is_lost(other));
+    OK(ls_fence_cancel(blocker, 60 * SECOND, error));
+    assert_false(ls_device_is_lost(other));
+    ls_fence_destroy(&fence);
+    ls_fence_destroy(&blocker);
+    ls_batch_destroy(&batch);
+    ls_batch_destroy(&busy);
+    ls_buffer_destroy(&x);
+    ls_buffer_destroy(&y);
+    ls_program_destroy(&wide);
+    ls_program_destroy(&basic);
+    OK(ls_stream_destroy(&stream, error));
+    OK(ls_stream_destroy(&there, error));
+    OK(ls_device_destroy(&own, error));
+    OK(ls_device_destroy(&other, error));
 }
 
 /* --- grid barriers ---------------------------------------------------------------------------- */
@@ -274,6 +326,7 @@ int main(void)
         PAIR(repeats_run_around_the_fallback),
         PAIR(indirect_sizes_are_read_before_the_fallback),
         cmocka_unit_test(the_fallback_may_be_lost),
+        cmocka_unit_test(a_busy_fallback_is_not_hung),
         cmocka_unit_test(grid_barriers_run_natively),
         cmocka_unit_test(grid_barriers_are_split_when_asked),
         cmocka_unit_test(grid_barriers_are_split_where_missing),

@@ -198,6 +198,11 @@ static void start(ls__backend_device *device, ls__job *job)
     ls__ref_backend.start(fault_of(device)->ref, job);
 }
 
+static void cancel(ls__backend_device *device, ls__job *job)
+{
+    ls__ref_backend.cancel(fault_of(device)->ref, job);
+}
+
 const ls__backend ls__fault_backend = {
     .list = list,
     .open = open_device,
@@ -213,6 +218,7 @@ const ls__backend ls__fault_backend = {
     .unprepare = unprepare,
     .accept = accept_job,
     .start = start,
+    .cancel = cancel,
     .cancel_grace_ns = 500000000,
     .only_by_name = true,
 };

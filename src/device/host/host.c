@@ -212,6 +212,35 @@ void ls__host_start(ls__host *host, ls__job *job)
     pthread_mutex_unlock(&host->lock);
 }
 
+/* Under the lock: whether the job was still in the queue. */
+static bool unlink_job(ls__host *host, ls__job *job)
+{
+    ls__job *previous = NULL;
+    for (ls__job *j = host->first; j; previous = j, j = j->backend_data) {
+        if (j != job)
+            continue;
+        if (previous)
+            previous->backend_data = j->backend_data;
+        else
+            host->first = j->backend_data;
+        if (host->last == j)
+            host->last = previous;
+        return true;
+    }
+    return false;
+}
+
+void ls__host_cancel(ls__host *host, ls__job *job)
+{
+    pthread_mutex_lock(&host->lock);
+    bool queued = unlink_job(host, job);
+    pthread_mutex_unlock(&host->lock);
+    if (!queued)
+        return; /* it polls job->cancel */
+    job->result.status = check_cancel(job, &job->result.error);
+    ls__backend_done(job);
+}
+
 ls_status ls__host_create(const ls__host_device *device, ls__host **host, ls_error *error)
 {
     *host = NULL;

@@ -63,5 +63,7 @@ ls_status ls__host_create(const ls__host_device *device, ls__host **host, ls_err
 void ls__host_destroy(ls__host **host); /* no job is running; accepts NULL */
 /* Jobs run in order, one at a time; calls ls__backend_done. Uses job->backend_data. */
 void ls__host_start(ls__host *host, ls__job *job);
+/* A job that has not begun ends at once, although others before it go on. */
+void ls__host_cancel(ls__host *host, ls__job *job);
 
 #endif

@@ -274,6 +274,11 @@ static void start(ls__backend_device *device, ls__job *job)
     ls__host_start(ref_of(device)->host, job);
 }
 
+static void cancel(ls__backend_device *device, ls__job *job)
+{
+    ls__host_cancel(ref_of(device)->host, job);
+}
+
 const ls__backend ls__ref_backend = {
     .list = list,
     .open = open_device,
@@ -288,6 +293,7 @@ const ls__backend ls__ref_backend = {
     .program_build = program_build,
     .program_free = program_free,
     .start = start,
+    .cancel = cancel,
     .cancel_grace_ns = 10000000000u,
     .only_by_name = true,
 };
