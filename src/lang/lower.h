@@ -86,6 +86,7 @@ lang_value ls__lang_load(lang_lower *l, const lang_place *place);
 void ls__lang_store(lang_lower *l, const lang_place *place, const lang_value *value, lang_pos pos);
 void ls__lang_store_zero(lang_lower *l, const lang_place *place);
 lang_place ls__lang_part(lang_lower *l, const lang_place *place, const lang_type *type, uint32_t offset);
+uint32_t ls__lang_leaf_at(const lang_type *type, uint32_t offset); /* index; structs without arrays */
 lang_place ls__lang_place_of_value(const lang_value *value);
 /* New homes. A variable place for scalars and small structs, a local object for the rest. */
 lang_place ls__lang_new_place(lang_lower *l, const lang_type *type, const char *name, bool in_memory, lang_pos pos);
@@ -102,6 +103,7 @@ ls_value ls__lang_lower_scalar(lang_lower *l, lang_expr *expr);
 ls_value ls__lang_lower_condition(lang_lower *l, lang_expr *expr); /* bool */
 lang_place ls__lang_lower_place(lang_lower *l, lang_expr *expr);
 void ls__lang_lower_discard(lang_lower *l, lang_expr *expr);
+lang_value ls__lang_init_value(lang_lower *l, const lang_type *type, const lang_init *init); /* small structs */
 void ls__lang_lower_init(lang_lower *l, const lang_place *place, const lang_init *init);
 ls_value ls__lang_lower_conversion(lang_lower *l, ls_value value, const lang_type *from, const lang_type *to);
 ls_value ls__lang_nonzero(lang_lower *l, ls_value value, const lang_type *type);

@@ -427,10 +427,32 @@ void ls__lang_lower_init(lang_lower *l, const lang_place *place, const lang_init
     }
 }
 
+lang_value ls__lang_init_value(lang_lower *l, const lang_type *type, const lang_init *init)
+{
+    ls_value *leaves = LS__NEW_ARRAY(&l->context->arena, ls_value, type->leaf_count);
+    uint32_t offset;
+    for (uint32_t i = 0; i < init->store_count; i++) {
+        const lang_store *store = &init->stores[i];
+        lang_value value = ls__lang_lower_value(l, store->value);
+        uint32_t first = ls__lang_leaf_at(type, store->offset);
+        for (uint32_t k = 0; k < store->type->leaf_count; k++)
+            leaves[first + k] = value.kind == VALUE_LEAVES ? value.leaves[k] : value.scalar;
+    }
+    for (uint32_t i = 0; i < type->leaf_count; i++) {
+        if (leaves[i].id == 0)
+            leaves[i] = ls__lang_zero(l, ls__lang_leaf(type, i, &offset));
+    }
+    return (lang_value){.kind = VALUE_LEAVES, .type = type, .leaves = leaves};
+}
+
+/* A compound literal; the checker does not let anybody write to it or take its address. */
 static lang_place lower_compound(lang_lower *l, lang_expr *expr)
 {
     ls__lang_at_pos(l, expr->pos);
-    /* As an lvalue it would live on; that it is one is not used by anybody, so the checker says it is none. */
+    if (lang_is_small(expr->type)) {
+        lang_value value = ls__lang_init_value(l, expr->type, expr->init);
+        return ls__lang_place_of_value(&value);
+    }
     lang_place place = ls__lang_new_place(l, expr->type, "literal", false, expr->pos);
     ls__lang_lower_init(l, &place, expr->init);
     return place;

@@ -246,8 +246,7 @@ void ls__lang_store_zero(lang_lower *l, const lang_place *place)
 }
 
 /* --- parts ------------------------------------------------------------------------------------------------------------ */
-/* Index of the leaf at a byte offset of a struct without arrays. */
-static uint32_t leaf_at(const lang_type *type, uint32_t offset)
+uint32_t ls__lang_leaf_at(const lang_type *type, uint32_t offset)
 {
     uint32_t leaf = 0;
     while (type->kind == TYPE_STRUCT && type->mem == LS_MEM_NONE) {
@@ -269,7 +268,7 @@ lang_place ls__lang_part(lang_lower *l, const lang_place *place, const lang_type
         part.offset = ls__lang_offset_add(l, place->offset, offset);
         return part;
     }
-    uint32_t leaf = leaf_at(place->type, offset);
+    uint32_t leaf = ls__lang_leaf_at(place->type, offset);
     if (place->home == HOME_VARS)
         part.vars += leaf;
     else

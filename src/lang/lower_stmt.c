@@ -47,6 +47,12 @@ static void declare_local(lang_lower *l, lang_symbol *symbol, const lang_declara
         ls__lang_bind_value(l, symbol, &value);
         return;
     }
+    if (init && lang_is_small(symbol->type)) {
+        lang_value value = ls__lang_init_value(l, symbol->type, init);
+        ls__lang_at_pos(l, symbol->pos);
+        ls__lang_bind_value(l, symbol, &value);
+        return;
+    }
     lang_place place = ls__lang_new_place(l, symbol->type, name_of(l, symbol), symbol->is_address_taken, symbol->pos);
     ls__lang_bind_place(symbol, &place);
     if (init)
