@@ -199,6 +199,8 @@ static ls__ir_inst *fold_control(folding *f, ls__ir_inst *inst)
     return inst;
 }
 
+enum { MAX_ROUNDS = 4 };
+
 static void fold_value(folding *f, ls__ir_inst *inst)
 {
     if (fold_constant(f, inst) || fold_launch(f, inst) || fold_access(f, inst)) {
@@ -206,9 +208,12 @@ static void fold_value(folding *f, ls__ir_inst *inst)
         return;
     }
     ls_value same = {0};
-    if (ls__pass_simplify(f->function, inst, &same)) {
+    for (int round = 0; round < MAX_ROUNDS && !same.id; round++) { /* one identity opens another */
+        if (!ls__pass_simplify(f->function, inst, &same))
+            break;
         f->changed = true;
-        fold_constant(f, inst);
+        if (fold_constant(f, inst))
+            return;
     }
     if (same.id) {
         f->changed = true;

@@ -126,7 +126,8 @@ static val fused(at c, const ls__format *format, const val bits[3])
     /* Sum, or the difference of the larger and the smaller. */
     val same_sign = eq(c, sign, x[2].sign);
     val p_less = pair_less(c, p, s);
-    pair difference = pair_sub(c, pair_choose(c, p_less, s, p), pair_choose(c, p_less, p, s));
+    pair larger = pair_choose(c, p_less, s, p), smaller = pair_choose(c, p_less, p, s);
+    pair difference = pair_sub(c, larger, smaller);
     pair sum = pair_choose(c, same_sign, pair_add(c, p, s), difference);
     val sum_sign = choose(c, p_less, x[2].sign, sign);
     val is_zero = eq(c, or_(c, sum.high, sum.low), zero);

@@ -15,33 +15,54 @@
 typedef ls__ir_cursor *at; /* where to emit */
 typedef ls_value val;
 
-#define LS__LOWER_BINARY(X)                                                                        \
-    X(add, ADD) X(sub, SUB) X(mul, MUL) X(udiv, UDIV) X(and_, AND) X(or_, OR) X(xor_, XOR)         \
-    X(shl, SHL) X(lshr, LSHR) X(ashr, ASHR) X(smin, SMIN) X(smax, SMAX) X(umin, UMIN)              \
-    X(umax, UMAX) X(eq, EQ) X(ne, NE) X(slt, SLT) X(sle, SLE) X(ult, ULT) X(ule, ULE)              \
-    X(mulhi_u, MULHI_U)
-#define X(name, op)                                                                                \
-    static inline val name(at c, val a, val b)                                                     \
-    {                                                                                              \
-        return ls__ir_emit2(c, LS_OP_##op, a, b);                                                  \
-    }
-LS__LOWER_BINARY(X)
-#undef X
+/* C leaves the order of a call's arguments open, but the order in which instructions are emitted must
+ * not depend on the compiler: so these evaluate their operands from left to right. They are macros for
+ * that reason alone, and other functions take at most one operand that emits. */
+#define LS__LOWER_2(op, c, a, b)                                                                   \
+    __extension__({                                                                                \
+        val left_ = (a);                                                                           \
+        val right_ = (b);                                                                          \
+        ls__ir_emit2((c), LS_OP_##op, left_, right_);                                              \
+    })
+#define add(c, a, b) LS__LOWER_2(ADD, c, a, b)
+#define sub(c, a, b) LS__LOWER_2(SUB, c, a, b)
+#define mul(c, a, b) LS__LOWER_2(MUL, c, a, b)
+#define mulhi_u(c, a, b) LS__LOWER_2(MULHI_U, c, a, b)
+#define and_(c, a, b) LS__LOWER_2(AND, c, a, b)
+#define or_(c, a, b) LS__LOWER_2(OR, c, a, b)
+#define xor_(c, a, b) LS__LOWER_2(XOR, c, a, b)
+#define shl(c, a, b) LS__LOWER_2(SHL, c, a, b)
+#define lshr(c, a, b) LS__LOWER_2(LSHR, c, a, b)
+#define ashr(c, a, b) LS__LOWER_2(ASHR, c, a, b)
+#define smin(c, a, b) LS__LOWER_2(SMIN, c, a, b)
+#define smax(c, a, b) LS__LOWER_2(SMAX, c, a, b)
+#define umin(c, a, b) LS__LOWER_2(UMIN, c, a, b)
+#define eq(c, a, b) LS__LOWER_2(EQ, c, a, b)
+#define ne(c, a, b) LS__LOWER_2(NE, c, a, b)
+#define slt(c, a, b) LS__LOWER_2(SLT, c, a, b)
+#define sle(c, a, b) LS__LOWER_2(SLE, c, a, b)
+#define ult(c, a, b) LS__LOWER_2(ULT, c, a, b)
+#define ule(c, a, b) LS__LOWER_2(ULE, c, a, b)
+#define choose(c, condition, yes, no) /* condition ? yes : no */                                    \
+    __extension__({                                                                                \
+        val condition_ = (condition);                                                              \
+        val yes_ = (yes);                                                                          \
+        val no_ = (no);                                                                            \
+        ls__ir_emit3((c), LS_OP_SELECT, condition_, yes_, no_);                                    \
+    })
 
-#define LS__LOWER_UNARY(X)                                                                         \
-    X(not_, NOT) X(clz, CLZ) X(sext, SEXT) X(zext, ZEXT) X(trunc_, TRUNC) X(b2i, B2I)
-#define X(name, op)                                                                                \
+#define LS__LOWER_1(name, op)                                                                      \
     static inline val name(at c, val a)                                                            \
     {                                                                                              \
         return ls__ir_emit1(c, LS_OP_##op, a);                                                     \
     }
-LS__LOWER_UNARY(X)
-#undef X
-
-static inline val choose(at c, val condition, val yes, val no)
-{
-    return ls__ir_emit3(c, LS_OP_SELECT, condition, yes, no);
-}
+LS__LOWER_1(not_, NOT)
+LS__LOWER_1(clz, CLZ)
+LS__LOWER_1(sext, SEXT)
+LS__LOWER_1(zext, ZEXT)
+LS__LOWER_1(trunc_, TRUNC)
+LS__LOWER_1(b2i, B2I)
+#undef LS__LOWER_1
 
 static inline val k32(at c, uint32_t bits)
 {
