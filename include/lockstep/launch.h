@@ -138,18 +138,19 @@ typedef struct ls_submit_params {
     uint64_t time_limit_ns; /* from the start of execution; when it runs out the submission is cancelled; 0 = none */
     bool timing;            /* measure device time where possible */
     bool attribution;       /* list what ran in the receipt */
-    ls_path path;           /* PREPARED_ONLY: refused for a plain batch; EAGER_ONLY: refused for a prepared one whose
-                               backend replays natively */
+    ls_path path;           /* PREPARED_ONLY: refused for a plain batch and where the device replays nothing natively
+                               (caps.prepared_native); EAGER_ONLY: refused for a prepared one where it does */
     const void *parameters; /* the parameter block; copied */
     uint32_t parameter_bytes;
-    const ls_slot *slots;
+    const ls_slot *slots; /* bytes to upload are copied; memory to download to must live until the fence is terminal */
     uint32_t slot_count;
 } ls_submit_params;
 #define LS_SUBMIT_PARAMS_INIT LS_INIT(ls_submit_params)
 
 /* Validates everything, then hands the batch to the device. LS_OK and a fence, or LS_E_NOT_SUBMITTED (error.cause says
- * why: LS_E_INVALID_ARGUMENT, LS_E_FOREIGN, LS_E_STATE for a failed stream, LS_E_BUSY for a range another stream writes
- * without a fence to wait for, LS_E_OUT_OF_MEMORY, ...). An empty batch is not submitted. The batch may be changed or
+ * why: LS_E_INVALID_ARGUMENT, LS_E_FOREIGN, LS_E_STATE for a failed stream, LS_E_BUSY for a range that a pending
+ * submission of another stream writes, or reads while this one writes it, without a fence that orders them (directly or
+ * through others), LS_E_OUT_OF_MEMORY, ...). An empty batch is not submitted. The batch may be changed or
  * destroyed at once. Does not wait for the device. */
 LS_API ls_status ls_submit(ls_stream *stream, const ls_batch *batch, const ls_submit_params *params, ls_fence **fence,
                            ls_error *error);
@@ -206,8 +207,8 @@ LS_API ls_outcome ls_fence_query(const ls_fence *fence, ls_receipt *receipt);
  * nothing changed. `receipt` is optional. Blocks. */
 LS_API ls_status ls_fence_wait(const ls_fence *fence, uint64_t limit_ns, ls_receipt *receipt, ls_error *error);
 /* Asks the device to stop and waits up to limit_ns: it ends failed but quiescent (cause LS_E_CANCELLED), or, when the
- * device does not stop in time, indeterminate; a submission that ends by itself first keeps its outcome. LS_OK once it is
- * terminal. Blocks. */
+ * device does not stop in time, indeterminate; a submission that ends by itself first keeps its outcome. One that has not
+ * begun ends at once. A limit of 0 only asks: LS_E_TIMEOUT while it is still pending. LS_OK once it is terminal. Blocks. */
 LS_API ls_status ls_fence_cancel(ls_fence *fence, uint64_t limit_ns, ls_error *error);
 /* Gives up the handle; the submission goes on. Accepts NULL. */
 LS_API void ls_fence_destroy(ls_fence **fence);

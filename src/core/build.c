@@ -108,12 +108,13 @@ static ls_status make_key(const ls_module *module, const ls__build_options *opti
     return status;
 }
 
-static ls_status check_kernels(const ls_device *device, const ls__ir_module *ir, ls_error *error)
+static ls_status check_kernels(const ls_device *device, const ls__ir_module *ir, bool lowered,
+                               ls_error *error)
 {
     for (uint32_t i = 1; i < ir->functions.count; i++) {
         if (!ir->functions.items[i]->is_kernel)
             continue;
-        ls_status status = ls__facts_check(device, ir->functions.items[i], error);
+        ls_status status = ls__facts_check(device, ir->functions.items[i], lowered, error);
         if (status != LS_OK)
             return status;
     }
@@ -236,11 +237,12 @@ ls_status ls__build(ls_device *device, ls_module *module, const ls__build_option
     made->key = key;
     made->source = module;
     ls__module_retain(module);
-    status = check_kernels(device, module->ir, error);
+    status = check_kernels(device, module->ir, false, error);
     if (status == LS_OK)
         status = lower(made, &options, error);
     if (status == LS_OK && made->ir)
-        status = check_kernels(device, made->ir, error); /* a lowering may need shared memory */
+        status =
+            check_kernels(device, made->ir, true, error); /* a lowering may need shared memory */
     if (status == LS_OK)
         status = hand_to_backend(made, options.unchecked, error);
     if (status != LS_OK) {

@@ -183,7 +183,10 @@ typedef struct ls__facts {
     bool f64, atomics64, grid_barrier;
 } ls__facts;
 ls_status ls__facts_of(const ls__ir_function *kernel, ls__facts *facts, ls_error *error);
-ls_status ls__facts_check(const ls_device *device, const ls__ir_function *kernel, ls_error *error);
+/* LS_E_UNSUPPORTED names the limit. `scratch`: one more buffer is allowed, for what the lowering
+ * added. */
+ls_status ls__facts_check(const ls_device *device, const ls__ir_function *kernel, bool scratch,
+                          ls_error *error);
 
 /* --- programs (program.c, build.c) ------------------------------------------------------------ */
 typedef struct ls__built_kernel {

@@ -109,7 +109,7 @@ static void set_budget(ls_device *device, uint64_t asked)
 ls_status ls_device_open(const ls_device_params *params, ls_device **device, ls_error *error)
 {
     ls_device_params given;
-    const ls__registry_entry *entry;
+    const ls__registry_entry *entry = NULL;
     ls_device_info info;
     *device = NULL;
     ls_status status = ls__params_in(&given, sizeof given, params, true, "ls_device_open", error);

@@ -87,7 +87,8 @@ ls_status ls__facts_of(const ls__ir_function *kernel, ls__facts *facts, ls_error
     return status;
 }
 
-ls_status ls__facts_check(const ls_device *device, const ls__ir_function *kernel, ls_error *error)
+ls_status ls__facts_check(const ls_device *device, const ls__ir_function *kernel, bool scratch,
+                          ls_error *error)
 {
     ls__facts facts;
     const ls_caps *caps = &device->caps;
@@ -100,7 +101,7 @@ ls_status ls__facts_check(const ls_device *device, const ls__ir_function *kernel
     } limits[] = {
         {"lanes in a workgroup", facts.lanes, caps->max_workgroup_lanes},
         {"bytes of shared memory", facts.shared_bytes, caps->max_shared_bytes},
-        {"pointer parameters", facts.buffers, caps->max_buffers},
+        {"pointer parameters", facts.buffers, caps->max_buffers + scratch},
         {"bytes of scalar parameters", facts.scalar_bytes, caps->max_scalar_bytes},
         {"bytes of local arrays in a lane", facts.local_bytes, caps->max_local_bytes},
     };
@@ -127,5 +128,5 @@ ls_status ls_device_supports(const ls_device *device, const ls_module *module, c
     if (!device || !module || !kernel)
         return ls__fail(error, LS_E_INVALID_ARGUMENT, "ls_device_supports: an argument is NULL");
     ls_status status = ls__module_kernel_find(module->ir, kernel, &function, error);
-    return status == LS_OK ? ls__facts_check(device, function, error) : status;
+    return status == LS_OK ? ls__facts_check(device, function, false, error) : status;
 }
