@@ -85,6 +85,7 @@ struct ls_device {
     /* under `lock` */
     ls__submission *first, *last; /* pending submissions in order */
     uint64_t next_sequence;
+    uint64_t last_mark; /* of the hazard checks */
     bool stopping;
     ls_error lost_error;        /* why, once lost */
     ls__allocation *quarantine; /* kept for good */

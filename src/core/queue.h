@@ -136,6 +136,7 @@ struct ls_stream {
     ls_device *device;
     /* under the device's lock */
     uint64_t pending;
+    uint64_t mark; /* of the last hazard check that found it ordered */
     ls_stream_state state;
     ls_error failure;         /* when failed */
     uint64_t failed_sequence; /* of the submission that failed; earlier ones go on */
@@ -182,7 +183,7 @@ struct ls__submission {
     ls__plan *plan;
     ls__submission *previous, *next; /* in the device's queue */
     uint64_t sequence;               /* order of submission on the device */
-    bool ordered;                    /* scratch of the hazard check */
+    uint64_t mark;                   /* of the last hazard check that found it ordered */
 
     ls_fence **waits;
     uint32_t wait_count;
@@ -201,7 +202,7 @@ struct ls__submission {
 
     /* while it runs; the conductor's */
     ls__job_result total;
-    uint64_t row_count;
+    uint64_t row_count, jobs_run, jobs_measured;
     uint32_t splits;
     uint64_t fallback_bytes;
     uint64_t enqueued_ns, enqueue_ns, begun_ns, deadline_ns;

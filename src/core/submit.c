@@ -8,26 +8,14 @@
 #include "core/queue.h"
 
 /* --- hazards ---------------------------------------------------------------------------------- */
-static bool waits_for(const ls__submission *s, const ls__submission *other)
+/* What must have ended before `s` runs: what precedes it on its stream, and what it waits for. */
+static void mark_predecessors(ls__submission *s, uint64_t mark)
 {
+    s->stream->mark = mark;
     for (uint32_t i = 0; i < s->wait_count; i++) {
-        if (s->waits[i] == other->fence)
-            return true;
+        if (s->waits[i]->submission)
+            s->waits[i]->submission->mark = mark;
     }
-    return false;
-}
-
-/* Whether `newer`, or a submission that must have ended before it, comes after `older`. Pending
- * submissions newer than `older` have been marked. */
-static bool is_ordered(const ls__submission *older, const ls__submission *newer)
-{
-    if (older->stream == newer->stream || waits_for(newer, older))
-        return true;
-    for (const ls__submission *s = older->next; s; s = s->next) {
-        if (s->ordered && (s->stream == older->stream || waits_for(s, older)))
-            return true;
-    }
-    return false;
 }
 
 static ls_status fail_hazard(const ls__submission *s, const ls__touch *mine,
@@ -61,9 +49,13 @@ static ls_status check_hazards(ls__submission *s, ls_error *error)
             return ls__fail(error, LS_E_BUSY, "buffer '%s' is mapped or in use by the host",
                             s->plan->allocations[i]->label);
     }
+    /* From the newest to the oldest: predecessors of what is ordered before `s` are so as well. */
+    uint64_t mark = ++s->device->last_mark;
+    mark_predecessors(s, mark);
     for (ls__submission *other = s->device->last; other; other = other->previous) {
-        other->ordered = is_ordered(other, s);
-        if (!other->ordered && ls__plan_conflicts(s->plan, other->plan, &mine, &theirs))
+        if (other->stream->mark == mark || other->mark == mark)
+            mark_predecessors(other, mark);
+        else if (ls__plan_conflicts(s->plan, other->plan, &mine, &theirs))
             return fail_hazard(s, mine, theirs, error);
     }
     return LS_OK;
