@@ -25,7 +25,9 @@ typedef struct copies {
     ls_value *known; /* by variable; id 0 = unknown */
     LS__VEC(undo_entry) undo;
     LS__VEC(uint32_t) set_vars; /* variables set so far, for those of a region: from its start on */
-    ls__ir_inst **pending; /* by variable: last set in this straight line that nothing has read */
+    /* By variable: its last set, and in which straight line (epoch) that was; NULL once it is read. A
+     * second set in the same line makes it useless. */
+    ls__ir_inst **pending;
     uint32_t *pending_epoch, epoch;
     bool changed;
 } copies;
@@ -105,7 +107,9 @@ static void walk(copies *c, ls__ir_region *region);
 static void walk_arm(copies *c, ls__ir_region *region)
 {
     uint32_t mark = c->undo.count;
+    c->epoch++; /* what is pending outside may be read here, and sides know nothing of each other */
     walk(c, region);
+    c->epoch++;
     roll_back(c, mark);
 }
 
@@ -126,7 +130,6 @@ static void visit_if(copies *c, ls__ir_inst *inst)
 
 static void visit_structured(copies *c, ls__ir_inst *inst)
 {
-    c->epoch++; /* what is pending may be read inside */
     uint32_t set_mark = c->set_vars.count;
     if (inst->op == LS_OP_IF) {
         visit_if(c, inst);
@@ -142,7 +145,6 @@ static void visit_structured(copies *c, ls__ir_inst *inst)
             walk_arm(c, inst->regions[i]);
         forget_since(c, set_mark);
     }
-    c->epoch++;
 }
 
 static void walk(copies *c, ls__ir_region *region)

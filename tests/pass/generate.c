@@ -402,9 +402,13 @@ static void cooperation(generator *g)
 
 static void statement(generator *g)
 {
-    uint32_t way = below(g, 40);
+    uint32_t way = below(g, 44);
     if (g->budget)
         g->budget--;
+    if (way >= 40) {
+        variable(g);
+        return;
+    }
     if (way >= 34 && (g->depth >= 4 || !g->budget))
         way = 0;
     if (way < 18)

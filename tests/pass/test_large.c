@@ -35,7 +35,7 @@ static void build(ls__ir_module *module, uint32_t count, bool nested)
         x = ls__ir_get(&at, var);
         ls_value offset = ls__ir_index(&at, zero, ls__ir_emit1(&at, LS_OP_ZEXT, x), 4, 0);
         ls__ir_store(&at, LS_MEM_U32, (ls_base){LS_BASE_BUFFER, 0}, offset, x);
-        if (nested && i % 64 == 0) { /* a loop that runs once, in which all the rest stands or falls */
+        if (nested && i % 64 == 0) {
             ls__ir_inst *loop = ls__ir_loop(&at);
             ls__ir_cursor body = {function, loop->regions[0], NULL, {0}};
             ls__ir_set(&body, var, ls__ir_emit2(&body, LS_OP_ADD, x, ls__ir_get(&body, var)));
