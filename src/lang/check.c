@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The checker's scopes and names, its walk over a unit, and the rules on the call graph: no recursion, bounded depth,
- * every called function has a body.
+ * The checker's scopes and names, its walk over a unit, and the rules on the call graph: no
+ * recursion, bounded depth, every called function has a body.
  */
 #include "lang/check.h"
 
-/* --- scopes ---------------------------------------------------------------------------------------------- */
+/* --- scopes --------------------------------------------------------------------------- */
 uint32_t ls__lang_scope_enter(lang_checker *c)
 {
     c->level++;
@@ -24,7 +24,8 @@ void ls__lang_scope_leave(lang_checker *c, uint32_t mark)
     }
 }
 
-lang_symbol *ls__lang_declare(lang_checker *c, lang_name *name, lang_pos pos, lang_symbol_kind kind, lang_type *type)
+lang_symbol *ls__lang_declare(lang_checker *c, lang_name *name, lang_pos pos, lang_symbol_kind kind,
+                              lang_type *type)
 {
     lang_symbol *before = name->symbol;
     if (before && before->level == c->level) {
@@ -48,7 +49,7 @@ lang_symbol *ls__lang_declare(lang_checker *c, lang_name *name, lang_pos pos, la
     return symbol;
 }
 
-/* --- the nearest name ---------------------------------------------------------------------------------------- */
+/* --- the nearest name ----------------------------------------------------------------- */
 enum { NEAR_LENGTH = 40 };
 
 static uint32_t edit_distance(ls__str a, ls__str b)
@@ -81,7 +82,8 @@ void ls__lang_report_unknown(lang_checker *c, lang_pos pos, const lang_name *nam
             if ((!n->symbol && n->builtin < 0) || n->text.length > NEAR_LENGTH)
                 continue;
             uint32_t distance = edit_distance(name->text, n->text);
-            bool is_better = distance < best_distance || (distance == best_distance && best && n->hash < best->hash);
+            bool is_better = distance < best_distance ||
+                             (distance == best_distance && best && n->hash < best->hash);
             if (is_better) { /* the hash only makes the choice between equals a fixed one */
                 best = n;
                 best_distance = distance;
@@ -92,7 +94,7 @@ void ls__lang_report_unknown(lang_checker *c, lang_pos pos, const lang_name *nam
         ls__lang_hint(c->context, "did you mean '%.*s'?", LS__STR_ARG(best->text));
 }
 
-/* --- the call graph -------------------------------------------------------------------------------------------- */
+/* --- the call graph ------------------------------------------------------------------- */
 enum { UNSEEN, ON_PATH, DONE };
 
 static void visit_calls(lang_context *context, lang_function *f, uint32_t depth)

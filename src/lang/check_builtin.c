@@ -33,10 +33,12 @@ static lang_expr *failed(lang_expr *expr)
     return expr;
 }
 
-static bool wrong_argument(lang_checker *c, const lang_expr *expr, uint32_t index, const char *wanted)
+static bool wrong_argument(lang_checker *c, const lang_expr *expr, uint32_t index,
+                           const char *wanted)
 {
     const lang_expr *arg = expr->args[index];
-    ls__lang_report(c->context, arg->pos, D_ARG_TYPE, index + 1, ls__lang_builtins[expr->builtin].name, wanted,
+    ls__lang_report(c->context, arg->pos, D_ARG_TYPE, index + 1,
+                    ls__lang_builtins[expr->builtin].name, wanted,
                     ls__lang_type_text(c->context, arg->type, false));
     return false;
 }
@@ -53,8 +55,10 @@ static bool all_integers(lang_checker *c, lang_expr *expr, uint32_t count)
     for (uint32_t i = 0; i < count; i++) {
         if (!lang_is_integer(expr->args[i]->type)) {
             wrong_argument(c, expr, i, "an integer");
-            if (lang_is_float(expr->args[i]->type) && (expr->builtin == FN_MIN || expr->builtin == FN_MAX))
-                ls__lang_hint(c->context, "use f%s for floats", ls__lang_builtins[expr->builtin].name);
+            if (lang_is_float(expr->args[i]->type) &&
+                (expr->builtin == FN_MIN || expr->builtin == FN_MAX))
+                ls__lang_hint(c->context, "use f%s for floats",
+                              ls__lang_builtins[expr->builtin].name);
             else if (lang_is_float(expr->args[i]->type) && expr->builtin == FN_ABS)
                 ls__lang_hint(c->context, "use fabs for floats");
             return false;
@@ -70,7 +74,8 @@ static bool all_floats(lang_checker *c, const lang_expr *expr, uint32_t count)
         if (!lang_is_float(expr->args[i]->type)) {
             wrong_argument(c, expr, i, "f32 or f64");
             if (lang_is_integer(expr->args[i]->type))
-                ls__lang_hint(c->context, "cast it, as in (f32)x, or write a float literal such as 1.0f");
+                ls__lang_hint(c->context,
+                              "cast it, as in (f32)x, or write a float literal such as 1.0f");
             return false;
         }
     }
@@ -82,7 +87,8 @@ static bool same_types(lang_checker *c, const lang_expr *expr, uint32_t count)
     for (uint32_t i = 1; i < count; i++) {
         if (expr->args[i]->type->kind != expr->args[0]->type->kind) {
             const char *first = ls__lang_type_text(c->context, expr->args[0]->type, false);
-            ls__lang_report(c->context, expr->args[i]->pos, D_SAME_TYPE, ls__lang_builtins[expr->builtin].name, first,
+            ls__lang_report(c->context, expr->args[i]->pos, D_SAME_TYPE,
+                            ls__lang_builtins[expr->builtin].name, first,
                             ls__lang_type_text(c->context, expr->args[i]->type, false));
             ls__lang_hint(c->context, "cast one of them, as in (%s)x", first);
             return false;
@@ -126,9 +132,10 @@ static lang_expr *check_math(lang_checker *c, lang_expr *expr)
     for (uint32_t i = 0; i < expr->arg_count; i++) {
         if (expr->args[i]->type->kind != TYPE_F32) {
             wrong_argument(c, expr, i, "f32");
-            ls__lang_hint(c->context, lang_is_arithmetic(expr->args[i]->type)
-                                          ? "the math library has f32 only: cast the argument, as in (f32)x"
-                                          : "");
+            ls__lang_hint(c->context,
+                          lang_is_arithmetic(expr->args[i]->type)
+                              ? "the math library has f32 only: cast the argument, as in (f32)x"
+                              : "");
             return failed(expr);
         }
     }
@@ -189,13 +196,16 @@ static lang_expr *check_uniform_kind(lang_checker *c, lang_expr *expr, uint8_t k
 static lang_expr *check_numeric(lang_checker *c, lang_expr *expr, uint8_t kind)
 {
     uint32_t count = expr->arg_count;
-    bool is_integer = kind == BUILTIN_INT1 || kind == BUILTIN_INT_U32 || kind == BUILTIN_INT2 || kind == BUILTIN_ROTATE;
+    bool is_integer = kind == BUILTIN_INT1 || kind == BUILTIN_INT_U32 || kind == BUILTIN_INT2 ||
+                      kind == BUILTIN_ROTATE;
     bool is_good = is_integer ? all_integers(c, expr, count) : all_floats(c, expr, count);
     if (!is_good || (kind != BUILTIN_ROTATE && !same_types(c, expr, count)))
         return failed(expr);
     if (kind == BUILTIN_ROTATE)
         expr->args[1] = ls__lang_convert(c, expr->args[1], TY(U32));
-    expr->type = kind == BUILTIN_INT_U32 ? TY(U32) : kind == BUILTIN_FTEST ? TY(BOOL) : expr->args[0]->type;
+    expr->type = kind == BUILTIN_INT_U32 ? TY(U32)
+                 : kind == BUILTIN_FTEST ? TY(BOOL)
+                                         : expr->args[0]->type;
     return expr;
 }
 
@@ -209,8 +219,8 @@ lang_expr *ls__lang_check_builtin(lang_checker *c, lang_expr *expr)
         has_error |= expr->args[i]->type->kind == TYPE_ERROR;
     }
     if (expr->arg_count != info->args) {
-        ls__lang_report(c->context, expr->pos, D_ARG_COUNT, LS__STR_ARG(expr->name->text), (unsigned)info->args,
-                        info->args == 1 ? "" : "s", expr->arg_count);
+        ls__lang_report(c->context, expr->pos, D_ARG_COUNT, LS__STR_ARG(expr->name->text),
+                        (unsigned)info->args, info->args == 1 ? "" : "s", expr->arg_count);
         return failed(expr);
     }
     if (has_error)

@@ -8,7 +8,7 @@
 
 enum { MAX_WORKGROUP = 1024, MAX_TABLE_BYTES = 64 << 20 };
 
-/* --- SPEC and assertions ------------------------------------------------------------------------------------ */
+/* --- SPEC and assertions -------------------------------------------------------------- */
 static bool fits(const lang_type *type, int64_t value)
 {
     if (value < INT32_MIN || value > INT32_MAX)
@@ -49,7 +49,8 @@ static void spec_constant(lang_checker *c, lang_declaration *d)
         ls__lang_report(context, pos, D_SPEC_RANGE, (long long)value, LS__STR_ARG(name));
         return;
     }
-    lang_symbol *symbol = ls__lang_declare(c, declarator->name, declarator->pos, SYM_CONST, TY(I32));
+    lang_symbol *symbol =
+        ls__lang_declare(c, declarator->name, declarator->pos, SYM_CONST, TY(I32));
     if (!symbol)
         return;
     symbol->bits = (uint32_t)value;
@@ -67,7 +68,7 @@ static void assertion(lang_checker *c, lang_declaration *d)
         ls__lang_report(c->context, pos, D_ASSERTION);
 }
 
-/* --- functions ------------------------------------------------------------------------------------------------ */
+/* --- functions ------------------------------------------------------------------------ */
 static bool same_signature(const lang_function *a, const lang_function *b)
 {
     if (!ls__lang_type_equal(a->result, b->result) || a->params.count != b->params.count ||
@@ -86,7 +87,8 @@ static void check_workgroup(lang_checker *c, lang_spec *spec, lang_function *f)
     bool is_bad = false;
     for (uint32_t i = 0; i < 3; i++) {
         int64_t value = spec->has_workgroup ? 1 : i == 0 ? 64 : 1;
-        if (spec->has_workgroup && spec->workgroup[i] && !ls__lang_check_constant(c, &spec->workgroup[i], &value))
+        if (spec->has_workgroup && spec->workgroup[i] &&
+            !ls__lang_check_constant(c, &spec->workgroup[i], &value))
             return;
         is_bad |= value < 1 || value > MAX_WORKGROUP;
         f->workgroup[i] = is_bad ? 1 : (uint32_t)value;
@@ -106,9 +108,11 @@ static void check_signature(lang_checker *c, const lang_spec *spec, lang_functio
     const lang_type *result = f->result;
     if (f->is_kernel && result->kind != TYPE_VOID && result->kind != TYPE_ERROR)
         ls__lang_report(c->context, pos, D_KERNEL_RESULT);
-    if (result->kind == TYPE_ARRAY || (result->kind != TYPE_VOID && result->kind != TYPE_ERROR && !result->is_complete))
+    if (result->kind == TYPE_ARRAY ||
+        (result->kind != TYPE_VOID && result->kind != TYPE_ERROR && !result->is_complete))
         report_type(c, pos, D_FUNCTION_RESULT, result);
-    if (f->is_noinline && (result->kind == TYPE_POINTER || (result->kind == TYPE_STRUCT && !lang_is_small(result))))
+    if (f->is_noinline &&
+        (result->kind == TYPE_POINTER || (result->kind == TYPE_STRUCT && !lang_is_small(result))))
         report_type(c, pos, D_NOINLINE_PARAM, result);
     if (f->is_noinline && f->is_kernel)
         ls__lang_report(c->context, spec->pos, D_MISPLACED_SPECIFIER, "noinline");
@@ -120,7 +124,8 @@ static void check_signature(lang_checker *c, const lang_spec *spec, lang_functio
         ls__lang_report(c->context, spec->pos, D_MISPLACED_SPECIFIER, "shared");
 }
 
-static lang_type *param_type(lang_checker *c, const lang_function *f, lang_declaration *d, bool *is_const)
+static lang_type *param_type(lang_checker *c, const lang_function *f, lang_declaration *d,
+                             bool *is_const)
 {
     const lang_declarator *declarator = d->declarators.items[0];
     lang_pos pos = declarator->pos;
@@ -144,8 +149,8 @@ static lang_type *param_type(lang_checker *c, const lang_function *f, lang_decla
     return type;
 }
 
-static lang_function *make_function(lang_checker *c, lang_declaration *d, lang_declarator *declarator, lang_type *base,
-                                    bool spec_const)
+static lang_function *make_function(lang_checker *c, lang_declaration *d,
+                                    lang_declarator *declarator, lang_type *base, bool spec_const)
 {
     ls__arena *arena = &c->context->arena;
     lang_function *f = LS__NEW(arena, lang_function);
@@ -179,9 +184,10 @@ static lang_function *make_function(lang_checker *c, lang_declaration *d, lang_d
     return f;
 }
 
-/* The function this declares: an earlier declaration of the same, or a new one; NULL after a report. */
-static lang_function *declare_function(lang_checker *c, lang_declaration *d, lang_declarator *declarator,
-                                       lang_function *f)
+/* The function this declares: an earlier declaration of the same, or a new one; NULL after a
+ * report. */
+static lang_function *declare_function(lang_checker *c, lang_declaration *d,
+                                       lang_declarator *declarator, lang_function *f)
 {
     lang_name *name = declarator->name;
     lang_symbol *before = name->symbol;
@@ -196,11 +202,13 @@ static lang_function *declare_function(lang_checker *c, lang_declaration *d, lan
     }
     lang_function *old = before->function;
     if (!same_signature(old, f)) {
-        ls__lang_report(c->context, declarator->pos, D_FUNCTION_TYPE, LS__STR_ARG(name->text), before->pos.line);
+        ls__lang_report(c->context, declarator->pos, D_FUNCTION_TYPE, LS__STR_ARG(name->text),
+                        before->pos.line);
         return NULL;
     }
     if (d->kind == DECL_FUNCTION && old->is_defined) {
-        ls__lang_report(c->context, declarator->pos, D_FUNCTION_TWICE, LS__STR_ARG(name->text), before->pos.line);
+        ls__lang_report(c->context, declarator->pos, D_FUNCTION_TWICE, LS__STR_ARG(name->text),
+                        before->pos.line);
         return NULL;
     }
     old->is_noinline |= f->is_noinline;
@@ -236,8 +244,8 @@ static void function_body(lang_checker *c, lang_declaration *d, lang_function *f
     ls__lang_scope_leave(c, mark);
 }
 
-static void function(lang_checker *c, lang_declaration *d, lang_declarator *declarator, lang_type *base,
-                     bool spec_const)
+static void function(lang_checker *c, lang_declaration *d, lang_declarator *declarator,
+                     lang_type *base, bool spec_const)
 {
     if (c->level > 0) {
         ls__lang_report(c->context, declarator->pos, D_NESTED_FUNCTION);
@@ -253,13 +261,14 @@ static void function(lang_checker *c, lang_declaration *d, lang_declarator *decl
         function_body(c, d, f);
 }
 
-/* --- variables --------------------------------------------------------------------------------------------------- */
+/* --- variables ------------------------------------------------------------------------ */
 /* The contents of a constant table. */
 static void fill_table(lang_checker *c, lang_symbol *symbol, const lang_init *init)
 {
     if (symbol->type->size > MAX_TABLE_BYTES) {
-        ls__lang_report(c->context, symbol->pos, D_MEMORY_LIMIT, (unsigned long long)symbol->type->size,
-                        "bytes in a table", (unsigned)MAX_TABLE_BYTES);
+        ls__lang_report(c->context, symbol->pos, D_MEMORY_LIMIT,
+                        (unsigned long long)symbol->type->size, "bytes in a table",
+                        (unsigned)MAX_TABLE_BYTES);
         return;
     }
     uint8_t *bytes = LS__NEW_ARRAY(&c->context->arena, uint8_t, symbol->type->size);
@@ -272,7 +281,8 @@ static void fill_table(lang_checker *c, lang_symbol *symbol, const lang_init *in
             ls__lang_report(c->context, store->value->pos, D_INIT_NOT_CONSTANT);
             return;
         }
-        ls__ir_store_bits((ls_mem)store->type->mem, bytes + store->offset, store->value->bits, false);
+        ls__ir_store_bits((ls_mem)store->type->mem, bytes + store->offset, store->value->bits,
+                          false);
     }
 }
 
@@ -294,7 +304,8 @@ static bool check_object_type(lang_checker *c, const lang_declarator *d, const l
     return true;
 }
 
-static void check_shared(lang_checker *c, const lang_spec *spec, const lang_declarator *d, const lang_type *type)
+static void check_shared(lang_checker *c, const lang_spec *spec, const lang_declarator *d,
+                         const lang_type *type)
 {
     if (!c->function || !c->function->is_kernel)
         ls__lang_report(c->context, spec->pos, D_SHARED_PLACE);
@@ -304,14 +315,16 @@ static void check_shared(lang_checker *c, const lang_spec *spec, const lang_decl
         report_type(c, d->pos, D_SHARED_TYPE, type);
 }
 
-static void variable(lang_checker *c, lang_declaration *d, lang_declarator *declarator, lang_type *type, bool is_const)
+static void variable(lang_checker *c, lang_declaration *d, lang_declarator *declarator,
+                     lang_type *type, bool is_const)
 {
     const lang_spec *spec = d->spec;
     bool is_global = c->level == 0;
     bool is_table = (is_global || spec->is_static) && !spec->is_shared;
     lang_type *open_type = type;
     bool is_good = check_object_type(c, declarator, type);
-    lang_symbol *symbol = ls__lang_declare(c, declarator->name, declarator->pos, SYM_VAR, is_good ? type : TY(ERROR));
+    lang_symbol *symbol =
+        ls__lang_declare(c, declarator->name, declarator->pos, SYM_VAR, is_good ? type : TY(ERROR));
     if (!symbol || !is_good)
         return;
     symbol->is_const = is_const;
@@ -329,7 +342,9 @@ static void variable(lang_checker *c, lang_declaration *d, lang_declarator *decl
         ls__lang_report(c->context, declarator->pos, D_CONST_NEEDS_VALUE);
     if (!declarator->init)
         return;
+    c->initialised = symbol;
     lang_init *init = ls__lang_check_init(c, &open_type, declarator->init);
+    c->initialised = NULL;
     symbol->type = open_type;
     declarator->checked = init;
     if (is_table && open_type->kind != TYPE_ERROR)
@@ -341,13 +356,15 @@ static void type_name(lang_checker *c, const lang_declarator *d, lang_type *type
     lang_symbol *before = d->name->symbol;
     if (d->init)
         ls__lang_report(c->context, d->init->pos, D_MISPLACED_SPECIFIER, "typedef");
-    if (before && before->kind == SYM_TYPE && before->level == c->level && ls__lang_type_equal(before->type, type))
+    if (before && before->kind == SYM_TYPE && before->level == c->level &&
+        ls__lang_type_equal(before->type, type))
         return; /* C11 allows to say it again */
     lang_symbol *symbol = ls__lang_declare(c, d->name, d->pos, SYM_TYPE, type);
     if (symbol)
         symbol->is_const = is_const;
     if (symbol && type->kind == TYPE_STRUCT && strcmp(type->name, "struct") == 0)
-        type->name = ls__arena_printf(&c->context->arena, "%.*s", LS__STR_ARG(d->name->text)); /* was nameless */
+        type->name = ls__arena_printf(&c->context->arena, "%.*s",
+                                      LS__STR_ARG(d->name->text)); /* was nameless */
 }
 
 void ls__lang_check_declaration(lang_checker *c, lang_declaration *d)
@@ -362,7 +379,8 @@ void ls__lang_check_declaration(lang_checker *c, lang_declaration *d)
     }
     bool spec_const;
     lang_type *base = ls__lang_resolve_spec(c, d->spec, &spec_const);
-    if (d->declarators.count == 0 && !(d->spec->kind == SPEC_STRUCT && d->spec->name) && d->spec->kind != SPEC_ENUM)
+    if (d->declarators.count == 0 && !(d->spec->kind == SPEC_STRUCT && d->spec->name) &&
+        d->spec->kind != SPEC_ENUM)
         ls__lang_report(c->context, d->pos, D_NO_DECLARATION);
     for (uint32_t i = 0; i < d->declarators.count; i++) {
         lang_declarator *declarator = d->declarators.items[i];
@@ -373,7 +391,8 @@ void ls__lang_check_declaration(lang_checker *c, lang_declaration *d)
         bool is_const = spec_const;
         const lang_spec *spec = d->spec;
         lang_type *type = ls__lang_declarator_type(c, declarator, 0, base, &is_const, false);
-        if (spec->is_kernel || spec->is_noinline || spec->is_unordered || spec->has_workgroup || spec->is_inline) {
+        if (spec->is_kernel || spec->is_noinline || spec->is_unordered || spec->has_workgroup ||
+            spec->is_inline) {
             lang_spec without = *spec;
             without.is_shared = without.is_static = without.is_typedef = false;
             ls__lang_no_specifiers(c, &without);

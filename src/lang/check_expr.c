@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The checker of expressions: C11's rules for types, conversions and lvalues, without those Kernel C leaves out.
+ * The checker of expressions: C11's rules for types, conversions and lvalues, without those Kernel
+ * C leaves out.
  */
 #include "lang/check.h"
 
@@ -35,21 +36,28 @@ static void f64_arises(lang_checker *c, const lang_expr *expr)
 /* The variable an lvalue is part of, not through a pointer; or NULL. */
 static lang_symbol *root(const lang_expr *expr)
 {
-    while (expr->kind == EXPR_MEMBER || (expr->kind == EXPR_INDEX && expr->a->type->kind == TYPE_ARRAY))
+    while (expr->kind == EXPR_MEMBER ||
+           (expr->kind == EXPR_INDEX && expr->a->type->kind == TYPE_ARRAY))
         expr = expr->a;
     return expr->kind == EXPR_VAR ? expr->symbol : NULL;
 }
 
-/* --- conversions ----------------------------------------------------------------------------------------------- */
+/* --- conversions ---------------------------------------------------------------------- */
 lang_expr *ls__lang_convert(lang_checker *c, lang_expr *expr, lang_type *type)
 {
     if (is_error(expr) || type->kind == TYPE_ERROR || expr->type->kind == type->kind)
         return expr;
     lang_expr *cast = LS__NEW(&c->context->arena, lang_expr);
-    *cast = (lang_expr){.kind = EXPR_CAST, .pos = expr->pos, .a = expr, .type = type, .builtin = -1,
-                        .depth = expr->depth}; /* implicit ones do not count as nesting: at most one a node */
+    *cast = (lang_expr){
+        .kind = EXPR_CAST,
+        .pos = expr->pos,
+        .a = expr,
+        .type = type,
+        .builtin = -1,
+        .depth = expr->depth}; /* implicit ones do not count as nesting: at most one a node */
     ls__lang_fold(cast);
-    cast->is_integer_constant = cast->is_constant && expr->is_integer_constant && lang_is_integer(type);
+    cast->is_integer_constant =
+        cast->is_constant && expr->is_integer_constant && lang_is_integer(type);
     return cast;
 }
 
@@ -58,7 +66,8 @@ static lang_expr *decay(lang_checker *c, lang_expr *expr)
     if (expr->type->kind != TYPE_ARRAY)
         return expr;
     lang_expr *pointer = LS__NEW(&c->context->arena, lang_expr);
-    *pointer = (lang_expr){.kind = EXPR_DECAY, .pos = expr->pos, .a = expr, .builtin = -1, .depth = expr->depth};
+    *pointer = (lang_expr){
+        .kind = EXPR_DECAY, .pos = expr->pos, .a = expr, .builtin = -1, .depth = expr->depth};
     pointer->type = ls__lang_pointer_to(c->context, expr->type->target, expr->is_const);
     return pointer;
 }
@@ -98,7 +107,8 @@ lang_expr *ls__lang_assign_convert(lang_checker *c, lang_expr *expr, lang_type *
     if (type->kind == TYPE_STRUCT && type == expr->type)
         return expr;
     const char *from = ls__lang_type_text(c->context, expr->type, false);
-    ls__lang_report(c->context, expr->pos, D_CONVERT, from, ls__lang_type_text(c->context, type, false));
+    ls__lang_report(c->context, expr->pos, D_CONVERT, from,
+                    ls__lang_type_text(c->context, type, false));
     if (type == &ls__lang_type_f16 || type == &ls__lang_type_bf16)
         ls__lang_hint(c->context, "use f32_to_%s(x)", type->name);
     else if (expr->type == &ls__lang_type_f16 || expr->type == &ls__lang_type_bf16)
@@ -121,7 +131,7 @@ bool ls__lang_check_constant(lang_checker *c, lang_expr **expr, int64_t *value)
     return true;
 }
 
-/* --- names --------------------------------------------------------------------------------------------------------- */
+/* --- names ---------------------------------------------------------------------------- */
 static lang_expr *check_name(lang_checker *c, lang_expr *expr)
 {
     lang_symbol *symbol = expr->name->symbol;
@@ -141,6 +151,10 @@ static lang_expr *check_name(lang_checker *c, lang_expr *expr)
         expr->is_constant = expr->is_integer_constant = true;
         return expr;
     case SYM_VAR:
+        if (symbol == c->initialised) {
+            ls__lang_report(c->context, expr->pos, D_SELF_INIT, LS__STR_ARG(expr->name->text));
+            return failed(expr);
+        }
         expr->kind = EXPR_VAR;
         expr->symbol = symbol;
         expr->type = symbol->type;
@@ -157,14 +171,15 @@ static lang_expr *check_name(lang_checker *c, lang_expr *expr)
     }
 }
 
-/* --- unary ----------------------------------------------------------------------------------------------------------- */
+/* --- unary ---------------------------------------------------------------------------- */
 static lang_expr *bad_operand(lang_checker *c, lang_expr *expr, const lang_expr *operand)
 {
     if (!is_error(operand)) {
-        ls__lang_report(c->context, expr->pos, D_OPERANDS, operator_text(expr->op), text_of(c, operand));
+        ls__lang_report(c->context, expr->pos, D_OPERANDS, operator_text(expr->op),
+                        text_of(c, operand));
         if (operand->type == &ls__lang_type_f16 || operand->type == &ls__lang_type_bf16)
-            ls__lang_hint(c->context, "%s has no operators: convert with %s_to_f32(x)", operand->type->name,
-                          operand->type->name);
+            ls__lang_hint(c->context, "%s has no operators: convert with %s_to_f32(x)",
+                          operand->type->name, operand->type->name);
     }
     return failed(expr);
 }
@@ -219,7 +234,7 @@ static lang_expr *check_unary(lang_checker *c, lang_expr *expr)
     return expr;
 }
 
-/* --- assignment -------------------------------------------------------------------------------------------------------- */
+/* --- assignment ----------------------------------------------------------------------- */
 /* False after a report. Marks the variable as assigned. */
 static bool check_target(lang_checker *c, const lang_expr *target, lang_pos pos)
 {
@@ -228,7 +243,8 @@ static bool check_target(lang_checker *c, const lang_expr *target, lang_pos pos)
     if (!target->is_lvalue || target->type->kind == TYPE_ARRAY) {
         ls__lang_report(c->context, pos, D_NOT_LVALUE);
         if (target->type->kind == TYPE_ARRAY)
-            ls__lang_hint(c->context, "arrays are not assigned as a whole: copy the elements in a loop");
+            ls__lang_hint(c->context,
+                          "arrays are not assigned as a whole: copy the elements in a loop");
         return false;
     }
     if (target->is_const || (target->type->kind == TYPE_STRUCT && target->type->has_const_member)) {
@@ -269,13 +285,15 @@ static uint8_t plain_operator(uint8_t op)
 
 static bool integers_only(uint8_t op)
 {
-    return op == TOK_PERCENT || op == TOK_AND || op == TOK_OR || op == TOK_XOR || op == TOK_SHL || op == TOK_SHR;
+    return op == TOK_PERCENT || op == TOK_AND || op == TOK_OR || op == TOK_XOR || op == TOK_SHL ||
+           op == TOK_SHR;
 }
 
 static void warn_division(lang_checker *c, uint8_t op, const lang_expr *b, lang_pos pos)
 {
     bool is_division = op == TOK_SLASH || op == TOK_PERCENT;
-    if (is_division && b->is_constant && lang_is_integer(b->type) && ls__lang_constant_value(b) == 0)
+    if (is_division && b->is_constant && lang_is_integer(b->type) &&
+        ls__lang_constant_value(b) == 0)
         ls__lang_report(c->context, pos, D_INTEGER_DIVIDE);
 }
 
@@ -297,7 +315,8 @@ static lang_expr *check_assign(lang_checker *c, lang_expr *expr)
         return expr;
     if (!lang_is_arithmetic(a->type) || !lang_is_arithmetic(b->type) ||
         (integers_only(op) && (!lang_is_integer(a->type) || !lang_is_integer(b->type)))) {
-        ls__lang_report(c->context, expr->pos, D_OPERANDS2, operator_text(expr->op), text_of(c, a), text_of(c, b));
+        ls__lang_report(c->context, expr->pos, D_OPERANDS2, operator_text(expr->op), text_of(c, a),
+                        text_of(c, b));
         return failed(expr);
     }
     bool is_shift = op == TOK_SHL || op == TOK_SHR;
@@ -319,18 +338,19 @@ static lang_expr *check_step(lang_checker *c, lang_expr *expr)
     return expr;
 }
 
-/* --- binary ---------------------------------------------------------------------------------------------------------------- */
+/* --- binary --------------------------------------------------------------------------- */
 static bool is_comparison(uint8_t op)
 {
-    return op == TOK_EQUAL || op == TOK_NOT_EQUAL || op == TOK_LESS || op == TOK_LESS_EQUAL || op == TOK_GREATER ||
-           op == TOK_GREATER_EQUAL;
+    return op == TOK_EQUAL || op == TOK_NOT_EQUAL || op == TOK_LESS || op == TOK_LESS_EQUAL ||
+           op == TOK_GREATER || op == TOK_GREATER_EQUAL;
 }
 
 /* Sums, differences and comparisons of pointers; false when the operands do not fit. */
 static bool check_pointers(lang_expr *expr)
 {
     const lang_type *a = expr->a->type, *b = expr->b->type;
-    bool both = a->kind == TYPE_POINTER && b->kind == TYPE_POINTER && ls__lang_type_equal(a->target, b->target);
+    bool both = a->kind == TYPE_POINTER && b->kind == TYPE_POINTER &&
+                ls__lang_type_equal(a->target, b->target);
     if (expr->op == TOK_PLUS && lang_is_integer(a) && b->kind == TYPE_POINTER) {
         lang_expr *pointer = expr->b;
         expr->b = expr->a;
@@ -338,7 +358,8 @@ static bool check_pointers(lang_expr *expr)
         expr->type = pointer->type;
         return true;
     }
-    if ((expr->op == TOK_PLUS || expr->op == TOK_MINUS) && a->kind == TYPE_POINTER && lang_is_integer(b)) {
+    if ((expr->op == TOK_PLUS || expr->op == TOK_MINUS) && a->kind == TYPE_POINTER &&
+        lang_is_integer(b)) {
         expr->type = expr->a->type;
         return true;
     }
@@ -354,8 +375,10 @@ static bool check_pointers(lang_expr *expr)
 static lang_expr *check_binary(lang_checker *c, lang_expr *expr)
 {
     bool is_logical = expr->op == TOK_AND_AND || expr->op == TOK_OR_OR;
-    lang_expr *a = expr->a = is_logical ? ls__lang_check_condition(c, expr->a) : ls__lang_check_value(c, expr->a);
-    lang_expr *b = expr->b = is_logical ? ls__lang_check_condition(c, expr->b) : ls__lang_check_value(c, expr->b);
+    lang_expr *a = expr->a =
+        is_logical ? ls__lang_check_condition(c, expr->a) : ls__lang_check_value(c, expr->a);
+    lang_expr *b = expr->b =
+        is_logical ? ls__lang_check_condition(c, expr->b) : ls__lang_check_value(c, expr->b);
     if (is_error(a) || is_error(b))
         return failed(expr);
     bool is_integer_constant = a->is_integer_constant && b->is_integer_constant;
@@ -363,16 +386,18 @@ static lang_expr *check_binary(lang_checker *c, lang_expr *expr)
         expr->type = TY(I32);
     } else if (a->type->kind == TYPE_POINTER || b->type->kind == TYPE_POINTER) {
         if (!check_pointers(expr)) {
-            ls__lang_report(c->context, expr->pos, D_OPERANDS2, operator_text(expr->op), text_of(c, a),
-                            text_of(c, b));
+            ls__lang_report(c->context, expr->pos, D_OPERANDS2, operator_text(expr->op),
+                            text_of(c, a), text_of(c, b));
             return failed(expr);
         }
         return expr;
     } else if (!lang_is_arithmetic(a->type) || !lang_is_arithmetic(b->type) ||
-               (integers_only(expr->op) && (!lang_is_integer(a->type) || !lang_is_integer(b->type)))) {
+               (integers_only(expr->op) &&
+                (!lang_is_integer(a->type) || !lang_is_integer(b->type)))) {
         if (!lang_is_arithmetic(a->type) && a->type->kind == TYPE_STRUCT)
             return bad_operand(c, expr, a);
-        ls__lang_report(c->context, expr->pos, D_OPERANDS2, operator_text(expr->op), text_of(c, a), text_of(c, b));
+        ls__lang_report(c->context, expr->pos, D_OPERANDS2, operator_text(expr->op), text_of(c, a),
+                        text_of(c, b));
         if (expr->op == TOK_PERCENT)
             ls__lang_hint(c->context, "for floats write x - y * trunc(x / y)");
         return failed(expr);
@@ -399,7 +424,8 @@ static lang_expr *check_choice(lang_checker *c, lang_expr *expr)
     lang_expr *n = expr->c = decay(c, ls__lang_check_expr(c, expr->c));
     if (is_error(expr->a) || is_error(b) || is_error(n))
         return failed(expr);
-    bool is_integer_constant = expr->a->is_integer_constant && b->is_integer_constant && n->is_integer_constant;
+    bool is_integer_constant =
+        expr->a->is_integer_constant && b->is_integer_constant && n->is_integer_constant;
     if (lang_is_arithmetic(b->type) && lang_is_arithmetic(n->type)) {
         lang_type *common = ls__lang_common(b->type, n->type);
         expr->b = ls__lang_convert(c, b, common);
@@ -419,7 +445,7 @@ static lang_expr *check_choice(lang_checker *c, lang_expr *expr)
     return expr;
 }
 
-/* --- postfix ------------------------------------------------------------------------------------------------------------------ */
+/* --- postfix -------------------------------------------------------------------------- */
 static lang_expr *check_index(lang_checker *c, lang_expr *expr)
 {
     bool takes_address = c->takes_address;
@@ -442,8 +468,10 @@ static lang_expr *check_index(lang_checker *c, lang_expr *expr)
     expr->is_const = a->type->kind == TYPE_POINTER ? a->type->target_const : a->is_const;
     if (a->type->kind == TYPE_ARRAY && expr->b->is_constant) {
         int64_t index = ls__lang_constant_value(expr->b);
-        if (index < 0 || index >= (int64_t)a->type->count + takes_address) /* &a[count] is the end */
-            ls__lang_report(c->context, expr->b->pos, D_SUBSCRIPT_RANGE, (long long)index, a->type->count);
+        if (index < 0 ||
+            index >= (int64_t)a->type->count + takes_address) /* &a[count] is the end */
+            ls__lang_report(c->context, expr->b->pos, D_SUBSCRIPT_RANGE, (long long)index,
+                            a->type->count);
     }
     return expr;
 }
@@ -455,12 +483,19 @@ static lang_expr *check_member(lang_checker *c, lang_expr *expr)
         a = decay(c, a);
         if (a->type->kind != TYPE_POINTER) {
             ls__lang_report(c->context, expr->pos, D_NOT_STRUCT, text_of(c, a));
-            ls__lang_hint(c->context, "-> follows a pointer to a struct; use . for a struct itself");
+            ls__lang_hint(c->context,
+                          "-> follows a pointer to a struct; use . for a struct itself");
             return failed(expr);
         }
         lang_expr *target = LS__NEW(&c->context->arena, lang_expr);
-        *target = (lang_expr){.kind = EXPR_UNARY, .op = TOK_STAR, .pos = a->pos, .a = a, .type = a->type->target,
-                              .is_lvalue = true, .is_const = a->type->target_const, .builtin = -1,
+        *target = (lang_expr){.kind = EXPR_UNARY,
+                              .op = TOK_STAR,
+                              .pos = a->pos,
+                              .a = a,
+                              .type = a->type->target,
+                              .is_lvalue = true,
+                              .is_const = a->type->target_const,
+                              .builtin = -1,
                               .depth = a->depth};
         a = target;
         expr->is_arrow = false;
@@ -525,7 +560,7 @@ static lang_expr *check_call(lang_checker *c, lang_expr *expr)
     return expr;
 }
 
-/* --- the rest -------------------------------------------------------------------------------------------------------------------- */
+/* --- the rest ------------------------------------------------------------------------- */
 static lang_expr *check_cast(lang_checker *c, lang_expr *expr)
 {
     lang_type *type = ls__lang_type_name(c, expr->spec, expr->declarator);
@@ -540,7 +575,8 @@ static lang_expr *check_cast(lang_checker *c, lang_expr *expr)
         return failed(expr);
     }
     if (type->kind == TYPE_POINTER && a->type->kind == TYPE_POINTER) {
-        if (ls__lang_type_equal(type->target, a->type->target) && (type->target_const || !a->type->target_const))
+        if (ls__lang_type_equal(type->target, a->type->target) &&
+            (type->target_const || !a->type->target_const))
             return expr;
         ls__lang_report(c->context, expr->pos, D_POINTER_CAST, text_of(c, a),
                         ls__lang_type_text(c->context, type, false));
@@ -548,7 +584,8 @@ static lang_expr *check_cast(lang_checker *c, lang_expr *expr)
     }
     if (!lang_is_arithmetic(type) || !lang_is_arithmetic(a->type)) {
         lang_pos pos = expr->pos;
-        ls__lang_report(c->context, pos, D_CONVERT, text_of(c, a), ls__lang_type_text(c->context, type, false));
+        ls__lang_report(c->context, pos, D_CONVERT, text_of(c, a),
+                        ls__lang_type_text(c->context, type, false));
         return failed(expr);
     }
     ls__lang_fold(expr);
@@ -569,15 +606,21 @@ static lang_expr *check_sizeof(lang_checker *c, lang_expr *expr)
     if (expr->spec) {
         type = ls__lang_type_name(c, expr->spec, expr->declarator);
     } else {
-        uint32_t f64_count = c->f64_count; /* the operand is not evaluated: no f64 arises */
+        /* The operand is not evaluated: no f64 arises, and a variable may name itself in its
+         * initialiser. */
+        uint32_t f64_count = c->f64_count;
+        const lang_symbol *initialised = c->initialised;
+        c->initialised = NULL;
         expr->a = ls__lang_check_expr(c, expr->a);
+        c->initialised = initialised;
         c->f64_count = f64_count;
         type = expr->a->type;
     }
     if (type->kind == TYPE_ERROR)
         return failed(expr);
     if (!type->is_complete) {
-        ls__lang_report(c->context, expr->pos, D_SIZEOF_TYPE, ls__lang_type_text(c->context, type, false));
+        ls__lang_report(c->context, expr->pos, D_SIZEOF_TYPE,
+                        ls__lang_type_text(c->context, type, false));
         return failed(expr);
     }
     expr->kind = EXPR_CONST;
@@ -594,12 +637,14 @@ static lang_expr *check_compound(lang_checker *c, lang_expr *expr)
     if (type->kind == TYPE_ERROR)
         return failed(expr);
     if (type->kind != TYPE_STRUCT && !lang_is_arithmetic(type)) {
-        ls__lang_report(c->context, expr->pos, D_INIT_BRACES, ls__lang_type_text(c->context, type, false));
+        ls__lang_report(c->context, expr->pos, D_INIT_BRACES,
+                        ls__lang_type_text(c->context, type, false));
         ls__lang_hint(c->context, "declare a variable and initialise that");
         return failed(expr);
     }
     if (!type->is_complete) {
-        ls__lang_report(c->context, expr->pos, D_INCOMPLETE_TYPE, ls__lang_type_text(c->context, type, false));
+        ls__lang_report(c->context, expr->pos, D_INCOMPLETE_TYPE,
+                        ls__lang_type_text(c->context, type, false));
         return failed(expr);
     }
     expr->init = ls__lang_check_init(c, &type, expr->a);

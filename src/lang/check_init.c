@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The checker of initialisers: C11's rules for lists, with braces left out of inner aggregates and one-step
- * designators. The result is flat: values for byte offsets, in order; a later one overrides an earlier one.
+ * The checker of initialisers: C11's rules for lists, with braces left out of inner aggregates and
+ * one-step designators. The result is flat: values for byte offsets, in order; a later one
+ * overrides an earlier one.
  */
 #include "lang/check.h"
 
@@ -65,7 +66,8 @@ static bool designated(initializer *in, const lang_type *type, lang_item *item, 
     if (item->member && type->kind == TYPE_STRUCT) {
         const lang_member *member = ls__lang_member_find(type, item->member);
         if (!member) {
-            ls__lang_report(context, item->pos, D_NO_MEMBER, type_text(in, type), LS__STR_ARG(item->member->text));
+            ls__lang_report(context, item->pos, D_NO_MEMBER, type_text(in, type),
+                            LS__STR_ARG(item->member->text));
             return false;
         }
         *index = (uint64_t)(member - type->members);
@@ -84,11 +86,11 @@ static bool designated(initializer *in, const lang_type *type, lang_item *item, 
     return false;
 }
 
-/* Takes values from `list` at *at for the parts of `type`. With `is_braced` the list belongs to this object and must be
- * used up; else its braces were left out and what is left over belongs to the object around it. Gives the number of
- * elements an array needs. */
-static uint64_t init_parts(initializer *in, lang_type *type, uint32_t offset, lang_expr *list, uint32_t *at,
-                           bool is_braced)
+/* Takes values from `list` at *at for the parts of `type`. With `is_braced` the list belongs to
+ * this object and must be used up; else its braces were left out and what is left over belongs to
+ * the object around it. Gives the number of elements an array needs. */
+static uint64_t init_parts(initializer *in, lang_type *type, uint32_t offset, lang_expr *list,
+                           uint32_t *at, bool is_braced)
 {
     uint64_t index = 0, used = 0;
     while (*at < list->items.count) {
@@ -135,7 +137,8 @@ static void init_object(initializer *in, lang_type *type, uint32_t offset, lang_
             return;
         }
         lang_item *inner = &value->items.items[0];
-        if (value->items.count > 1 || inner->member || inner->index || inner->value->kind == EXPR_LIST) {
+        if (value->items.count > 1 || inner->member || inner->index ||
+            inner->value->kind == EXPR_LIST) {
             ls__lang_report(in->c->context, value->pos, D_INIT_TOO_MANY, type_text(in, type));
             return;
         }
@@ -157,10 +160,12 @@ lang_init *ls__lang_check_init(lang_checker *c, lang_type **type, lang_expr *exp
 {
     initializer in = {.c = c};
     lang_item item = {.value = expr, .pos = expr->pos};
-    if (!(*type)->is_complete && expr->kind == EXPR_LIST) { /* an array whose length the list gives */
+    if (!(*type)->is_complete &&
+        expr->kind == EXPR_LIST) { /* an array whose length the list gives */
         uint32_t at = 0;
         uint64_t used = init_parts(&in, *type, 0, expr, &at, true);
-        lang_type *closed = used ? ls__lang_array_of(c->context, (*type)->target, (uint32_t)used) : NULL;
+        lang_type *closed =
+            used ? ls__lang_array_of(c->context, (*type)->target, (uint32_t)used) : NULL;
         *type = closed ? closed : TY(ERROR);
     } else {
         init_object(&in, *type, 0, &item);

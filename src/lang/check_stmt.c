@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The checker of statements and function bodies. `has_return` on a statement tells lowering whether a return lies
- * inside, which decides how an inlined function leaves its loops.
+ * The checker of statements and function bodies. `has_return` on a statement tells lowering whether
+ * a return lies inside, which decides how an inlined function leaves its loops.
  */
 #include <stdlib.h>
 
@@ -32,8 +32,9 @@ static void check_expression_statement(lang_checker *c, lang_stmt *stmt)
 {
     stmt->value = ls__lang_check_expr(c, stmt->value);
     const lang_expr *e = stmt->value;
-    bool has_effect = e->kind == EXPR_ASSIGN || e->kind == EXPR_STEP || e->kind == EXPR_CALL || e->kind == EXPR_COMMA ||
-                      e->kind == EXPR_CHOICE || (e->kind == EXPR_CAST && e->type->kind == TYPE_VOID) ||
+    bool has_effect = e->kind == EXPR_ASSIGN || e->kind == EXPR_STEP || e->kind == EXPR_CALL ||
+                      e->kind == EXPR_COMMA || e->kind == EXPR_CHOICE ||
+                      (e->kind == EXPR_CAST && e->type->kind == TYPE_VOID) ||
                       (e->kind == EXPR_BINARY && (e->op == TOK_AND_AND || e->op == TOK_OR_OR));
     if (!has_effect && e->type->kind != TYPE_ERROR) {
         ls__lang_report(c->context, e->pos, D_NO_EFFECT);
@@ -58,7 +59,8 @@ static void check_return(lang_checker *c, lang_stmt *stmt)
     if (f->result->kind == TYPE_VOID) {
         stmt->value = ls__lang_check_expr(c, stmt->value);
         ls__lang_report(c->context, stmt->value->pos, D_RETURN_VALUE, "this function returns void");
-        ls__lang_hint(c->context, "%s", f->is_kernel ? "kernels write results to buffers" : "give it a result type");
+        ls__lang_hint(c->context, "%s",
+                      f->is_kernel ? "kernels write results to buffers" : "give it a result type");
         return;
     }
     stmt->value = ls__lang_assign_convert(c, ls__lang_check_value(c, stmt->value), f->result);
@@ -91,7 +93,8 @@ static int compare_cases(const void *a, const void *b)
     const case_value *x = a, *y = b;
     if (x->value != y->value)
         return x->value < y->value ? -1 : 1;
-    return x->pos.line != y->pos.line ? (x->pos.line < y->pos.line ? -1 : 1) : (int)x->pos.column - (int)y->pos.column;
+    return x->pos.line != y->pos.line ? (x->pos.line < y->pos.line ? -1 : 1)
+                                      : (int)x->pos.column - (int)y->pos.column;
 }
 
 static void check_labels(lang_checker *c, lang_stmt *stmt)
@@ -117,7 +120,8 @@ static void check_labels(lang_checker *c, lang_stmt *stmt)
         qsort(values.items, values.count, sizeof *values.items, compare_cases);
     for (uint32_t i = 1; i < values.count; i++) {
         if (values.items[i].value == values.items[i - 1].value)
-            ls__lang_report(c->context, values.items[i].pos, D_CASE_TWICE, (long long)values.items[i].value);
+            ls__lang_report(c->context, values.items[i].pos, D_CASE_TWICE,
+                            (long long)values.items[i].value);
     }
 }
 
@@ -126,7 +130,8 @@ static void check_switch(lang_checker *c, lang_stmt *stmt)
     stmt->value = ls__lang_check_value(c, stmt->value);
     const lang_type *type = stmt->value->type;
     if (type->kind != TYPE_ERROR && !lang_is_integer(type)) {
-        ls__lang_report(c->context, stmt->value->pos, D_SWITCH_TYPE, ls__lang_type_text(c->context, type, false));
+        ls__lang_report(c->context, stmt->value->pos, D_SWITCH_TYPE,
+                        ls__lang_type_text(c->context, type, false));
         stmt->value->type = TY(ERROR);
     } else {
         stmt->value = ls__lang_convert(c, stmt->value, ls__lang_promote(stmt->value->type));
@@ -139,7 +144,8 @@ static void check_switch(lang_checker *c, lang_stmt *stmt)
         ls__lang_check_stmt_list(c, group->stmts.items, group->stmts.count, stmt);
         ls__lang_scope_leave(c, mark);
         bool is_last = i + 1 == stmt->groups.count;
-        if (!is_last && !(group->stmts.count > 0 && ends_in_jump(group->stmts.items[group->stmts.count - 1])))
+        if (!is_last &&
+            !(group->stmts.count > 0 && ends_in_jump(group->stmts.items[group->stmts.count - 1])))
             ls__lang_report(c->context, stmt->groups.items[i + 1].pos, D_FALL_THROUGH);
     }
     c->switches--;

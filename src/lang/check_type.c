@@ -1,52 +1,60 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The checker of types: specifiers with structs and enums, and declarators. What memory cannot hold (pointers, void)
- * is refused where a type is formed, so no other stage meets it.
+ * The checker of types: specifiers with structs and enums, and declarators. What memory cannot hold
+ * (pointers, void) is refused where a type is formed, so no other stage meets it.
  */
 #include "lang/check.h"
 
 void ls__lang_no_specifiers(lang_checker *c, const lang_spec *spec)
 {
-    const char *word = spec->is_kernel        ? "kernel"
-                       : spec->is_noinline    ? "noinline"
-                       : spec->is_unordered   ? "unordered"
-                       : spec->has_workgroup  ? "workgroup"
-                       : spec->is_shared      ? "shared"
-                       : spec->is_static      ? "static"
-                       : spec->is_inline      ? "inline"
-                       : spec->is_typedef     ? "typedef"
-                                              : NULL;
+    const char *word = spec->is_kernel       ? "kernel"
+                       : spec->is_noinline   ? "noinline"
+                       : spec->is_unordered  ? "unordered"
+                       : spec->has_workgroup ? "workgroup"
+                       : spec->is_shared     ? "shared"
+                       : spec->is_static     ? "static"
+                       : spec->is_inline     ? "inline"
+                       : spec->is_typedef    ? "typedef"
+                                             : NULL;
     if (word)
         ls__lang_report(c->context, spec->pos, D_MISPLACED_SPECIFIER, word);
 }
 
-/* --- tags ---------------------------------------------------------------------------------------------------- */
+/* --- tags ----------------------------------------------------------------------------- */
 static lang_symbol *declare_tag(lang_checker *c, lang_name *name, lang_pos pos, lang_type *type)
 {
     lang_symbol *symbol = LS__NEW(&c->context->arena, lang_symbol);
-    *symbol = (lang_symbol){.kind = SYM_TYPE, .is_tag = true, .level = (uint16_t)c->level, .name = name, .pos = pos,
-                            .type = type, .outer = name->tag};
+    *symbol = (lang_symbol){.kind = SYM_TYPE,
+                            .is_tag = true,
+                            .level = (uint16_t)c->level,
+                            .name = name,
+                            .pos = pos,
+                            .type = type,
+                            .outer = name->tag};
     lang_undo undo = {.name = name, .symbol = name->tag, .is_tag = true};
     ls__vec_push(&c->context->arena, &c->unit->undo, undo);
     name->tag = symbol;
     return symbol;
 }
 
-/* The tag of spec when it may be used for this kind of type; NULL when there is none (or after a report). */
+/* The tag of spec when it may be used for this kind of type; NULL when there is none (or after a
+ * report). */
 static lang_symbol *find_tag(lang_checker *c, const lang_spec *spec, bool is_struct)
 {
     lang_symbol *tag = spec->name ? spec->name->tag : NULL;
     if (tag && (tag->type->kind == TYPE_STRUCT) != is_struct) {
         if (spec->has_body && tag->level != c->level)
             return NULL;
-        ls__lang_report(c->context, spec->pos, D_TAG_KIND, LS__STR_ARG(spec->name->text), tag->pos.line);
+        ls__lang_report(c->context, spec->pos, D_TAG_KIND, LS__STR_ARG(spec->name->text),
+                        tag->pos.line);
         return NULL;
     }
     return tag;
 }
 
-/* --- structs --------------------------------------------------------------------------------------------------- */
-static bool can_be_stored(lang_checker *c, lang_pos pos, const lang_type *type, const lang_name *name)
+/* --- structs -------------------------------------------------------------------------- */
+static bool can_be_stored(lang_checker *c, lang_pos pos, const lang_type *type,
+                          const lang_name *name)
 {
     if (type->kind == TYPE_ERROR)
         return false;
@@ -60,7 +68,8 @@ static bool can_be_stored(lang_checker *c, lang_pos pos, const lang_type *type, 
         return false;
     }
     if (!type->is_complete) {
-        ls__lang_report(c->context, pos, D_INCOMPLETE_TYPE, ls__lang_type_text(c->context, type, false));
+        ls__lang_report(c->context, pos, D_INCOMPLETE_TYPE,
+                        ls__lang_type_text(c->context, type, false));
         return false;
     }
     return true;
@@ -79,10 +88,12 @@ static void add_members(lang_checker *c, lang_declaration *d, lang_type *type, u
             member_type = TY(I32);
         for (uint32_t k = 0; k < type->member_count; k++) {
             if (type->members[k].name == declarator->name)
-                ls__lang_report(c->context, declarator->pos, D_MEMBER_TWICE, LS__STR_ARG(declarator->name->text));
+                ls__lang_report(c->context, declarator->pos, D_MEMBER_TWICE,
+                                LS__STR_ARG(declarator->name->text));
         }
         lang_member *member = &type->members[type->member_count++];
-        *member = (lang_member){.name = declarator->name, .type = member_type, .is_const = is_const};
+        *member =
+            (lang_member){.name = declarator->name, .type = member_type, .is_const = is_const};
     }
 }
 
@@ -112,7 +123,8 @@ static lang_type *resolve_struct(lang_checker *c, lang_spec *spec)
     ls__arena *arena = &c->context->arena;
     lang_symbol *tag = find_tag(c, spec, true);
     if (tag && spec->has_body && tag->level == c->level && tag->type->is_complete) {
-        ls__lang_report(c->context, spec->pos, D_REDECLARED, LS__STR_ARG(spec->name->text), tag->pos.line);
+        ls__lang_report(c->context, spec->pos, D_REDECLARED, LS__STR_ARG(spec->name->text),
+                        tag->pos.line);
         return tag->type;
     }
     lang_type *type = tag && (!spec->has_body || tag->level == c->level) ? tag->type : NULL;
@@ -120,7 +132,9 @@ static lang_type *resolve_struct(lang_checker *c, lang_spec *spec)
         type = LS__NEW(arena, lang_type);
         type->kind = TYPE_STRUCT;
         type->alignment = 1;
-        type->name = spec->name ? ls__arena_printf(arena, "struct %.*s", LS__STR_ARG(spec->name->text)) : "struct";
+        type->name = spec->name
+                         ? ls__arena_printf(arena, "struct %.*s", LS__STR_ARG(spec->name->text))
+                         : "struct";
         if (spec->name)
             declare_tag(c, spec->name, spec->pos, type);
     }
@@ -129,7 +143,7 @@ static lang_type *resolve_struct(lang_checker *c, lang_spec *spec)
     return type;
 }
 
-/* --- enums ----------------------------------------------------------------------------------------------------- */
+/* --- enums ---------------------------------------------------------------------------- */
 static lang_type *resolve_enum(lang_checker *c, lang_spec *spec)
 {
     lang_symbol *tag = find_tag(c, spec, false);
@@ -142,7 +156,8 @@ static lang_type *resolve_enum(lang_checker *c, lang_spec *spec)
         return TY(I32);
     }
     if (tag && tag->level == c->level)
-        ls__lang_report(c->context, spec->pos, D_REDECLARED, LS__STR_ARG(spec->name->text), tag->pos.line);
+        ls__lang_report(c->context, spec->pos, D_REDECLARED, LS__STR_ARG(spec->name->text),
+                        tag->pos.line);
     int64_t next = 0;
     bool is_negative = false;
     for (uint32_t i = 0; i < spec->enumerators.count; i++) {
@@ -159,7 +174,8 @@ static lang_type *resolve_enum(lang_checker *c, lang_spec *spec)
             symbol->bits = (uint32_t)next;
         next++;
     }
-    /* The constants are i32; a variable of the type is unsigned unless a constant is negative, as gcc and clang do. */
+    /* The constants are i32; a variable of the type is unsigned unless a constant is negative, as
+     * gcc and clang do. */
     lang_type *type = is_negative ? TY(I32) : TY(U32);
     if (spec->name && !(tag && tag->level == c->level))
         declare_tag(c, spec->name, spec->pos, type);
@@ -173,7 +189,9 @@ lang_type *ls__lang_resolve_spec(lang_checker *c, lang_spec *spec, bool *is_cons
         switch (spec->kind) {
         case SPEC_NAME:
             /* The parser saw a typedef name; after an error its symbol may be missing. */
-            spec->type = spec->name->symbol && spec->name->symbol->kind == SYM_TYPE ? spec->name->symbol->type : TY(ERROR);
+            spec->type = spec->name->symbol && spec->name->symbol->kind == SYM_TYPE
+                             ? spec->name->symbol->type
+                             : TY(ERROR);
             if (spec->type != TY(ERROR))
                 spec->is_const |= spec->name->symbol->is_const;
             break;
@@ -194,9 +212,9 @@ lang_type *ls__lang_resolve_spec(lang_checker *c, lang_spec *spec, bool *is_cons
     return spec->type;
 }
 
-/* --- declarators ----------------------------------------------------------------------------------------------- */
-static lang_type *array_part(lang_checker *c, const lang_part *part, const lang_name *name, lang_type *type,
-                             bool may_be_open)
+/* --- declarators ---------------------------------------------------------------------- */
+static lang_type *array_part(lang_checker *c, const lang_part *part, const lang_name *name,
+                             lang_type *type, bool may_be_open)
 {
     if (!can_be_stored(c, part->pos, type, name))
         return TY(ERROR);
@@ -214,7 +232,8 @@ static lang_type *array_part(lang_checker *c, const lang_part *part, const lang_
         ls__lang_report(c->context, part->pos, D_ARRAY_COUNT);
         return TY(ERROR);
     }
-    lang_type *array = count > UINT32_MAX ? NULL : ls__lang_array_of(c->context, type, (uint32_t)count);
+    lang_type *array =
+        count > UINT32_MAX ? NULL : ls__lang_array_of(c->context, type, (uint32_t)count);
     if (!array) {
         ls__lang_report(c->context, part->pos, D_TYPE_TOO_LARGE);
         return TY(ERROR);
@@ -223,7 +242,8 @@ static lang_type *array_part(lang_checker *c, const lang_part *part, const lang_
     return array;
 }
 
-static lang_type *pointer_part(lang_checker *c, const lang_part *part, lang_type *type, bool *is_const)
+static lang_type *pointer_part(lang_checker *c, const lang_part *part, lang_type *type,
+                               bool *is_const)
 {
     lang_type *pointer = TY(ERROR);
     bool is_stored = type->kind == TYPE_STRUCT || can_be_stored(c, part->pos, type, NULL);
@@ -235,8 +255,8 @@ static lang_type *pointer_part(lang_checker *c, const lang_part *part, lang_type
     return pointer;
 }
 
-lang_type *ls__lang_declarator_type(lang_checker *c, const lang_declarator *d, uint32_t first, lang_type *type,
-                                    bool *is_const, bool is_param)
+lang_type *ls__lang_declarator_type(lang_checker *c, const lang_declarator *d, uint32_t first,
+                                    lang_type *type, bool *is_const, bool is_param)
 {
     for (uint32_t i = d->parts.count; i > first; i--) {
         const lang_part *part = &d->parts.items[i - 1];

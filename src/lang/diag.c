@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Owns diagnostics: the table, adding one with its source line, and printing them. Text goes to the arena of the list,
- * which outlives the compilation.
+ * Owns diagnostics: the table, adding one with its source line, and printing them. Text goes to the
+ * arena of the list, which outlives the compilation.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,7 +16,8 @@ static const struct {
 } table[D_COUNT] = {
 #define SEVERITY_E false
 #define SEVERITY_W true
-#define DIAG(number, name, severity, text, hint) [D_##name] = {number, SEVERITY_##severity, text, hint},
+#define DIAG(number, name, severity, text, hint)                                                   \
+    [D_##name] = {number, SEVERITY_##severity, text, hint},
 #include "lang/diagnostics.def"
 #undef DIAG
 };
@@ -121,7 +122,8 @@ void ls__lang_diagnostics_print(const ls__lang_diagnostics *diagnostics, ls__str
             ls__strbuf_printf(out, "%s:%u:%u: ", d->path, d->line, d->column);
         else
             ls__strbuf_printf(out, "%s: ", d->path);
-        ls__strbuf_printf(out, "%s: %s: %s\n", d->is_warning ? "warning" : "error", d->id, d->message);
+        ls__strbuf_printf(out, "%s: %s: %s\n", d->is_warning ? "warning" : "error", d->id,
+                          d->message);
         size_t shown = strlen(d->source_line);
         if (shown > 0) {
             ls__strbuf_printf(out, "    %s\n    ", d->source_line);

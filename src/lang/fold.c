@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Owns the mapping from operators and conversions to IR operations, and constant folding, which asks the IR's own
- * evaluator, so that a folded expression and a computed one cannot differ. What C leaves undefined or forbids in a
- * constant (x / 0, shift counts) is not folded.
+ * Owns the mapping from operators and conversions to IR operations, and constant folding, which
+ * asks the IR's own evaluator, so that a folded expression and a computed one cannot differ. What C
+ * leaves undefined or forbids in a constant (x / 0, shift counts) is not folded.
  */
 #include <string.h>
 
@@ -93,14 +93,17 @@ ls_op ls__lang_binary_op(uint8_t op, const lang_type *operand, bool *swap)
     for (size_t i = 0; i < sizeof operators / sizeof operators[0]; i++) {
         if (operators[i].token == op) {
             *swap = operators[i].swap;
-            return lang_is_float(operand) ? operators[i].f : lang_is_signed(operand) ? operators[i].s : operators[i].u;
+            return lang_is_float(operand)    ? operators[i].f
+                   : lang_is_signed(operand) ? operators[i].s
+                                             : operators[i].u;
         }
     }
     return LS_OP_NONE;
 }
 
-/* --- folding ------------------------------------------------------------------------------------------ */
-static uint64_t evaluate(ls_op op, ls_type result, uint64_t imm, ls_type arg_type, const uint64_t *args)
+/* --- folding -------------------------------------------------------------------------- */
+static uint64_t evaluate(ls_op op, ls_type result, uint64_t imm, ls_type arg_type,
+                         const uint64_t *args)
 {
     ls__ir_inst inst = {.op = (uint16_t)op, .type = (uint8_t)result, .imm = imm};
     inst.arg_count = (uint32_t)strlen(ls__ir_op(op)->operands);
@@ -174,7 +177,8 @@ static void fold_binary(lang_expr *expr)
         fold_logical(expr);
         return;
     }
-    if (!a->is_constant || !b->is_constant || !lang_is_arithmetic(a->type) || !lang_is_arithmetic(b->type))
+    if (!a->is_constant || !b->is_constant || !lang_is_arithmetic(a->type) ||
+        !lang_is_arithmetic(b->type))
         return;
     bool is_division = expr->op == TOK_SLASH || expr->op == TOK_PERCENT;
     if (is_division && lang_is_integer(b->type) && ls__lang_constant_value(b) == 0)

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files of the front end share: names, tokens, types, the syntax tree, symbols, and the calls between stages.
+ * What the files of the front end share: names, tokens, types, the syntax tree, symbols, and the
+ * calls between stages.
  *
- * Everything lives in the arena of one `lang_context` and ends with it. Running out of memory, and the 20th error,
- * jump to ls__lang_compile; so no stage returns a status, and a stage that reported errors is not followed by the next.
+ * Everything lives in the arena of one `lang_context` and ends with it. Running out of memory, and
+ * the 20th error, jump to ls__lang_compile; so no stage returns a status, and a stage that reported
+ * errors is not followed by the next.
  *
- * A *unit* is a name space of its own: the user's file with what it includes, and the math library, whose helper
- * functions and macros must not meet the user's names.
+ * A *unit* is a name space of its own: the user's file with what it includes, and the math library,
+ * whose helper functions and macros must not meet the user's names.
  */
 #ifndef LS_LANG_INTERNAL_H
 #define LS_LANG_INTERNAL_H
@@ -16,25 +18,28 @@
 
 enum {
     LANG_MAX_ERRORS = 20,
-    LANG_MAX_TOKENS = 4 << 20,       /* after the preprocessor; also macro and lowering steps, see there */
-    LANG_MAX_INCLUDES = 1000,        /* files opened in one compilation */
+    LANG_MAX_TOKENS =
+        4 << 20,              /* after the preprocessor; also macro and lowering steps, see there */
+    LANG_MAX_INCLUDES = 1000, /* files opened in one compilation */
     LANG_MAX_INCLUDE_DEPTH = 32,
     LANG_MAX_MACRO_DEPTH = 64,
-    LANG_MAX_NESTING = 768,          /* of the parser; a pair of parentheses counts 3, a statement 1 */
-    LANG_MAX_TREE_DEPTH = 512,       /* of one expression; a long chain a+a+... is deep on the left */
+    LANG_MAX_NESTING = 768,    /* of the parser; a pair of parentheses counts 3, a statement 1 */
+    LANG_MAX_TREE_DEPTH = 512, /* of one expression; a long chain a+a+... is deep on the left */
     LANG_MAX_TYPE_DEPTH = 32,
     LANG_MAX_MEMBERS = 4096,
     LANG_MAX_CALL_DEPTH = 64,
-    LANG_MAX_REGION_DEPTH = 128,     /* nesting of the IR */
-    LANG_MAX_VALUES = 4000000,       /* of one IR function, after inlining; the IR allows a few more */
-    LANG_MAX_STEPS = 16 << 20,       /* tree nodes lowered, counting each inlined copy */
-    LANG_MAX_FIELDS = 4096,          /* described to tools per parameter */
-    LANG_SMALL_LEAVES = 16           /* a struct of at most so many scalars, without arrays, is kept in variables */
+    LANG_MAX_REGION_DEPTH = 128, /* nesting of the IR */
+    LANG_MAX_VALUES = 4000000,   /* of one IR function, after inlining; the IR allows a few more */
+    LANG_MAX_STEPS = 16 << 20,   /* tree nodes lowered, counting each inlined copy */
+    LANG_MAX_FIELDS = 4096,      /* described to tools per parameter */
+    LANG_SMALL_LEAVES =
+        16 /* a struct of at most so many scalars, without arrays, is kept in variables */
 };
-#define LANG_MAX_OBJECT_BYTES 0x40000000u /* of any type; the IR has tighter limits on each kind of memory */
+#define LANG_MAX_OBJECT_BYTES                                                                      \
+    0x40000000u /* of any type; the IR has tighter limits on each kind of memory */
 #define LANG_MAX_ARENA_BYTES ((size_t)1 << 30)
 
-/* --- positions and diagnostics (diag.c) ------------------------------------------------------------ */
+/* --- positions and diagnostics (diag.c) ----------------------------------------------- */
 typedef struct lang_pos {
     uint32_t line; /* 1-based; 0 = nowhere */
     uint16_t file; /* index into lang_context.files */
@@ -51,13 +56,15 @@ typedef enum lang_diag_id {
 
 typedef struct lang_context lang_context;
 
-/* Adds a diagnostic; the arguments belong to the text in diagnostics.def. The 20th error ends the compilation. */
+/* Adds a diagnostic; the arguments belong to the text in diagnostics.def. The 20th error ends the
+ * compilation. */
 void ls__lang_report(lang_context *context, lang_pos pos, lang_diag_id id, ...);
 /* Replaces the hint of the latest diagnostic. */
-void ls__lang_hint(lang_context *context, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void ls__lang_hint(lang_context *context, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 _Noreturn void ls__lang_stop(lang_context *context); /* after a report: nothing more can be done */
 
-/* --- tokens (lex.c, preprocess.c) ------------------------------------------------------------------ */
+/* --- tokens (lex.c, preprocess.c) ----------------------------------------------------- */
 typedef enum lang_token_kind {
     TOK_END,
     TOK_NAME,
@@ -157,31 +164,32 @@ void ls__lang_skip_line(lang_lexer *lexer);  /* to the end of the line, comments
 
 /* Preprocesses a file into unit->tokens (without a TOK_END). */
 void ls__lang_preprocess(lang_unit *unit, uint16_t file);
-uint16_t ls__lang_file_add(lang_context *context, lang_pos at, const char *path, const char *text, size_t length,
-                           char *owned);
+uint16_t ls__lang_file_add(lang_context *context, lang_pos at, const char *path, const char *text,
+                           size_t length, char *owned);
 
 /* Values of literals; they report what is wrong and then give 0. */
 uint64_t ls__lang_number(lang_context *context, const lang_token *token, lang_type **type);
 int32_t ls__lang_character(lang_context *context, const lang_token *token);
 
-/* --- types (type.c) ----------------------------------------------------------------------------------- */
+/* --- types (type.c) ------------------------------------------------------------------- */
 typedef enum lang_type_kind { /* integers in order of conversion rank, signed before unsigned */
-    TYPE_ERROR,               /* of something already reported: silences what would follow */
-    TYPE_VOID,
-    TYPE_BOOL,
-    TYPE_I8,
-    TYPE_U8,
-    TYPE_I16,
-    TYPE_U16,
-    TYPE_I32,
-    TYPE_U32,
-    TYPE_I64,
-    TYPE_U64,
-    TYPE_F32,
-    TYPE_F64,
-    TYPE_STRUCT,
-    TYPE_ARRAY,
-    TYPE_POINTER
+                              TYPE_ERROR, /* of something already reported: silences what would
+                                             follow */
+                              TYPE_VOID,
+                              TYPE_BOOL,
+                              TYPE_I8,
+                              TYPE_U8,
+                              TYPE_I16,
+                              TYPE_U16,
+                              TYPE_I32,
+                              TYPE_U32,
+                              TYPE_I64,
+                              TYPE_U64,
+                              TYPE_F32,
+                              TYPE_F64,
+                              TYPE_STRUCT,
+                              TYPE_ARRAY,
+                              TYPE_POINTER
 } lang_type_kind;
 
 typedef struct lang_member {
@@ -225,15 +233,18 @@ static inline bool lang_is_arithmetic(const lang_type *type)
 }
 static inline bool lang_is_signed(const lang_type *type)
 {
-    return type->kind == TYPE_I8 || type->kind == TYPE_I16 || type->kind == TYPE_I32 || type->kind == TYPE_I64;
+    return type->kind == TYPE_I8 || type->kind == TYPE_I16 || type->kind == TYPE_I32 ||
+           type->kind == TYPE_I64;
 }
 
 lang_type *ls__lang_pointer_to(lang_context *context, lang_type *target, bool target_const);
 /* NULL when the array would be too large. */
 lang_type *ls__lang_array_of(lang_context *context, lang_type *element, uint32_t count);
-void ls__lang_struct_layout(lang_type *type); /* offsets and sizes; size is UINT32_MAX when too large */
+void ls__lang_struct_layout(
+    lang_type *type); /* offsets and sizes; size is UINT32_MAX when too large */
 bool ls__lang_type_equal(const lang_type *a, const lang_type *b);
-const char *ls__lang_type_text(lang_context *context, const lang_type *type, bool is_const); /* for messages */
+const char *ls__lang_type_text(lang_context *context, const lang_type *type,
+                               bool is_const);      /* for messages */
 ls_type ls__lang_value_type(const lang_type *type); /* of a scalar */
 lang_type *ls__lang_promote(lang_type *type);
 lang_type *ls__lang_common(lang_type *a, lang_type *b); /* usual arithmetic conversions */
@@ -245,7 +256,7 @@ static inline bool lang_is_small(const lang_type *type) /* structs that are kept
 /* The i-th scalar of a struct without arrays: its type and byte offset. */
 const lang_type *ls__lang_leaf(const lang_type *type, uint32_t index, uint32_t *offset);
 
-/* --- the syntax tree (made by parse*.c, annotated by check*.c) -------------------------------------- */
+/* --- the syntax tree (made by parse*.c, annotated by check*.c) ------------------------ */
 typedef struct lang_spec lang_spec;
 typedef struct lang_declarator lang_declarator;
 
@@ -256,7 +267,8 @@ typedef enum lang_expr_kind {
     EXPR_UNARY,    /* op: PLUS MINUS TILDE NOT STAR(dereference) AND(address) */
     EXPR_STEP,     /* op: INCREMENT DECREMENT; is_postfix */
     EXPR_BINARY,   /* op: the operator's token */
-    EXPR_ASSIGN,   /* op: ASSIGN or the compound token; checked: `convert` is the type the operation is done in */
+    EXPR_ASSIGN,   /* op: ASSIGN or the compound token; checked: `convert` is the type the operation
+                      is done in */
     EXPR_CHOICE,   /* a ? b : c */
     EXPR_COMMA,    /* a, b */
     EXPR_CALL,     /* name, args; checked: function or builtin */
@@ -292,8 +304,8 @@ typedef struct lang_init {
 struct lang_expr {
     uint8_t kind, op;
     bool is_lvalue, is_const, is_postfix, is_arrow;
-    bool is_explicit;   /* a cast that is written */
-    bool is_constant;   /* bits hold the value */
+    bool is_explicit;         /* a cast that is written */
+    bool is_constant;         /* bits hold the value */
     bool is_integer_constant; /* an integer constant expression, as C defines it */
     uint16_t depth;
     int16_t builtin;
@@ -319,11 +331,18 @@ typedef struct lang_enumerator {
     lang_expr *value;
 } lang_enumerator;
 
-typedef enum lang_spec_kind { SPEC_NONE, SPEC_BASIC, SPEC_NAME, SPEC_STRUCT, SPEC_ENUM } lang_spec_kind;
+typedef enum lang_spec_kind {
+    SPEC_NONE,
+    SPEC_BASIC,
+    SPEC_NAME,
+    SPEC_STRUCT,
+    SPEC_ENUM
+} lang_spec_kind;
 
 struct lang_spec { /* declaration specifiers */
     uint8_t kind;
-    bool is_const, is_static, is_inline, is_typedef, is_kernel, is_noinline, is_unordered, is_shared;
+    bool is_const, is_static, is_inline, is_typedef, is_kernel, is_noinline, is_unordered,
+        is_shared;
     bool has_workgroup, has_body;
     lang_pos pos, workgroup_pos;
     lang_type *basic;
@@ -349,11 +368,16 @@ struct lang_declarator {
     lang_pos pos;
     LS__VEC(lang_part) parts;
     lang_expr *init;
-    lang_symbol *symbol;  /* checker */
-    lang_init *checked;   /* checker: local variables */
+    lang_symbol *symbol; /* checker */
+    lang_init *checked;  /* checker: local variables */
 };
 
-typedef enum lang_declaration_kind { DECL_OBJECTS, DECL_FUNCTION, DECL_SPEC, DECL_ASSERT } lang_declaration_kind;
+typedef enum lang_declaration_kind {
+    DECL_OBJECTS,
+    DECL_FUNCTION,
+    DECL_SPEC,
+    DECL_ASSERT
+} lang_declaration_kind;
 
 struct lang_declaration {
     uint8_t kind;
@@ -399,9 +423,14 @@ struct lang_stmt {
     bool has_return; /* checker: a return lies inside */
 };
 
-/* --- symbols and functions ---------------------------------------------------------------------------- */
+/* --- symbols and functions ------------------------------------------------------------ */
 typedef enum lang_symbol_kind { SYM_VAR, SYM_CONST, SYM_TYPE, SYM_FUNCTION } lang_symbol_kind;
-typedef enum lang_storage { STORAGE_LOCAL, STORAGE_PARAM, STORAGE_SHARED, STORAGE_TABLE } lang_storage;
+typedef enum lang_storage {
+    STORAGE_LOCAL,
+    STORAGE_PARAM,
+    STORAGE_SHARED,
+    STORAGE_TABLE
+} lang_storage;
 
 /* Where lowering keeps a variable at present; rewritten at each (inlined) declaration. */
 typedef enum lang_home { HOME_NONE, HOME_VALUES, HOME_VARS, HOME_MEMORY, HOME_POINTER } lang_home;
@@ -415,7 +444,7 @@ typedef struct lang_binding {
     ls_base base;           /* memory, pointer (kind NONE until the first assignment) */
     lang_offset offset;     /* of a pointer that is never assigned again */
     const ls_value *values; /* VALUES: one a leaf */
-    const ls_var *vars;     /* VARS: one a leaf; POINTER: its offset, NULL when never assigned again */
+    const ls_var *vars; /* VARS: one a leaf; POINTER: its offset, NULL when never assigned again */
 } lang_binding;
 
 struct lang_symbol {
@@ -441,7 +470,7 @@ struct lang_function {
     lang_symbol *symbol;
     lang_unit *unit;
     bool is_kernel, is_noinline, is_unordered, is_defined, declares_f64;
-    uint8_t visit;        /* call graph: 0 not seen, 1 on the path, 2 done */
+    uint8_t visit; /* call graph: 0 not seen, 1 on the path, 2 done */
     uint32_t call_depth;
     uint32_t workgroup[3];
     lang_type *result;
@@ -486,7 +515,7 @@ typedef struct lang_builtin_info {
 } lang_builtin_info;
 extern const lang_builtin_info ls__lang_builtins[FN_COUNT];
 
-/* --- the compilation ------------------------------------------------------------------------------------ */
+/* --- the compilation ------------------------------------------------------------------ */
 struct lang_context {
     ls__arena arena;
     ls__oom oom;  /* its jump also ends a compilation that has too many errors */
@@ -499,29 +528,32 @@ struct lang_context {
     uint32_t macro_steps;
     void *locale; /* "C" locale for reading numbers */
     lang_unit user, library;
-    uint64_t *define_used; /* bit i: options->defines[i] named a SPEC constant */
+    uint64_t *define_used;              /* bit i: options->defines[i] named a SPEC constant */
     LS__VEC(lang_function *) functions; /* of the user's unit and of what was loaded, in order */
     LS__VEC(ls__ir_spec) specs;
     ls__ir_module *module;
 };
 
-/* --- stages ------------------------------------------------------------------------------------------------ */
+/* --- stages --------------------------------------------------------------------------- */
 typedef LS__VEC(lang_declaration *) lang_declarations;
 /* parse.c: the tokens [first, count) of the unit. */
 lang_declarations ls__lang_parse(lang_unit *unit, uint32_t first);
 /* check.c: names, types, constants; conversions become EXPR_CAST nodes. */
 void ls__lang_check(lang_unit *unit, const lang_declarations *declarations);
-/* library.c: loads the library file that defines `name` (once) and gives the function; NULL after a report. */
+/* library.c: loads the library file that defines `name` (once) and gives the function; NULL after a
+ * report. */
 lang_function *ls__lang_library_function(lang_context *context, lang_pos pos, const char *name);
-bool ls__lang_library_source(const lang_context *context, const char *name, size_t length, const char **text,
-                             size_t *size);
+bool ls__lang_library_source(const lang_context *context, const char *name, size_t length,
+                             const char **text, size_t *size);
 /* lower.c: into context->module. */
 void ls__lang_lower(lang_context *context);
-/* lower_cooperate.c: barriers and subgroup operations of a lowered kernel stand in uniform control flow. */
+/* lower_cooperate.c: barriers and subgroup operations of a lowered kernel stand in uniform control
+ * flow. */
 void ls__lang_check_uniform(lang_context *context, const lang_function *function);
 
-/* --- constants and conversions (fold.c), shared by the checker and lowering ------------------------------- */
-typedef struct lang_conversion { /* up to three IR instructions; `to_bool` is instead "not equal to 0" */
+/* --- constants and conversions (fold.c), shared by the checker and lowering ----------- */
+typedef struct lang_conversion { /* up to three IR instructions; `to_bool` is instead "not equal to
+                                    0" */
     bool to_bool;
     uint8_t count;
     struct {
@@ -531,11 +563,12 @@ typedef struct lang_conversion { /* up to three IR instructions; `to_bool` is in
     } steps[3];
 } lang_conversion;
 lang_conversion ls__lang_conversion(const lang_type *from, const lang_type *to);
-/* The IR operation of an arithmetic, bitwise or comparison operator on operands of one type; *swap: operands change
- * places; comparisons give BOOL. */
+/* The IR operation of an arithmetic, bitwise or comparison operator on operands of one type; *swap:
+ * operands change places; comparisons give BOOL. */
 ls_op ls__lang_binary_op(uint8_t op, const lang_type *operand, bool *swap);
 /* Evaluates expr when its checked operands are constant; sets is_constant and bits. */
 void ls__lang_fold(lang_expr *expr);
-int64_t ls__lang_constant_value(const lang_expr *expr); /* of an integer constant, by its type's sign */
+int64_t
+ls__lang_constant_value(const lang_expr *expr); /* of an integer constant, by its type's sign */
 
 #endif

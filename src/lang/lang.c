@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The entry of the front end: runs the stages over one text, and owns what they use. All memory of a compilation is in
- * one arena, except texts of included files and the locale that numbers are read with.
+ * The entry of the front end: runs the stages over one text, and owns what they use. All memory of
+ * a compilation is in one arena, except texts of included files and the locale that numbers are
+ * read with.
  */
 #include <locale.h>
 #include <string.h>
@@ -52,8 +53,8 @@ static void run_stages(lang_context *context, const char *text, size_t length)
     lang_unit *unit = &context->user;
     context->define_used = LS__NEW_ARRAY(&context->arena, uint64_t, options->define_count / 64 + 1);
     ls__lang_unit_init(unit, context, false);
-    uint16_t file = ls__lang_file_add(context, (lang_pos){0}, options->path ? options->path : "<kernel>", text, length,
-                                      NULL);
+    uint16_t file = ls__lang_file_add(
+        context, (lang_pos){0}, options->path ? options->path : "<kernel>", text, length, NULL);
     ls__lang_preprocess(unit, file);
     lang_declarations declarations = ls__lang_parse(unit, 0);
     if (context->error_count > 0)
@@ -81,7 +82,8 @@ static ls_status run(lang_context *context, const char *text, size_t length, ls_
 }
 
 /* The first error becomes the ls_error; the list has all. */
-static ls_status fail(const ls__lang_diagnostics *diagnostics, uint32_t error_count, ls_error *error)
+static ls_status fail(const ls__lang_diagnostics *diagnostics, uint32_t error_count,
+                      ls_error *error)
 {
     const ls__lang_diagnostic *first = diagnostics->items.items;
     while (first->is_warning)
@@ -96,8 +98,9 @@ static ls_status fail(const ls__lang_diagnostics *diagnostics, uint32_t error_co
     return ls__fail_hint(error, LS_E_COMPILE, "%s", first->hint);
 }
 
-ls_status ls__lang_compile(const char *text, size_t length, const ls__lang_options *options, ls__ir_module **module,
-                           ls__lang_diagnostics *diagnostics, ls_error *error)
+ls_status ls__lang_compile(const char *text, size_t length, const ls__lang_options *options,
+                           ls__ir_module **module, ls__lang_diagnostics *diagnostics,
+                           ls_error *error)
 {
     static const ls__lang_options no_options = {0};
     lang_context context = {.options = options ? options : &no_options, .diagnostics = diagnostics};

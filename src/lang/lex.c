@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Owns names and tokens: interning, the lexer of one file, and the values of literals. A backslash at a line's end is
- * white space in directives (preprocess.c tells) and an error elsewhere, where C would join the lines.
+ * Owns names and tokens: interning, the lexer of one file, and the values of literals. A backslash
+ * at a line's end is white space in directives (preprocess.c tells) and an error elsewhere, where C
+ * would join the lines.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -13,9 +14,8 @@
 #include "lang/internal.h"
 
 static const char *const token_texts[TOK_COUNT] = {
-    [TOK_END] = "the end of the file", [TOK_NAME] = "a name",
-    [TOK_NUMBER] = "a number",         [TOK_CHARACTER] = "a character",
-    [TOK_STRING] = "a string",
+    [TOK_END] = "the end of the file", [TOK_NAME] = "a name",     [TOK_NUMBER] = "a number",
+    [TOK_CHARACTER] = "a character",   [TOK_STRING] = "a string",
 #define TOKEN(name, text) [TOK_##name] = text,
 #define KEYWORD(name, text) [TOK_##name] = text,
 #define REFUSED(name, text) [TOK_##name] = text,
@@ -36,7 +36,7 @@ const char *ls__lang_token_text(lang_token_kind kind)
     return token_texts[kind];
 }
 
-/* --- names ---------------------------------------------------------------------------------------- */
+/* --- names ---------------------------------------------------------------------------- */
 static void grow_buckets(lang_unit *unit)
 {
     uint32_t count = unit->bucket_count ? unit->bucket_count * 2 : 512;
@@ -55,7 +55,8 @@ static void grow_buckets(lang_unit *unit)
 lang_name *ls__lang_intern(lang_unit *unit, ls__str text)
 {
     uint64_t hash = ls__hash64(text.text, text.length, 0);
-    for (lang_name *name = unit->buckets[hash & (unit->bucket_count - 1)]; name; name = name->next) {
+    for (lang_name *name = unit->buckets[hash & (unit->bucket_count - 1)]; name;
+         name = name->next) {
         if (name->hash == hash && ls__str_equal(name->text, text))
             return name;
     }
@@ -85,7 +86,7 @@ void ls__lang_unit_init(lang_unit *unit, lang_context *context, bool is_library)
         ls__lang_intern(unit, ls__str_from(ls__lang_builtins[i].name))->builtin = (int16_t)i;
 }
 
-/* --- the lexer --------------------------------------------------------------------------------------- */
+/* --- the lexer ------------------------------------------------------------------------ */
 void ls__lang_lexer_init(lang_lexer *lexer, lang_unit *unit, uint16_t file)
 {
     const lang_file *f = &unit->context->files.items[file];
@@ -146,7 +147,8 @@ static void skip_comment(lang_lexer *lexer) /* at slash star */
 /* True when a backslash, and perhaps spaces, end the line at `at`. */
 static bool is_continuation(const lang_lexer *lexer)
 {
-    return peek(lexer, 0) == '\\' && (peek(lexer, 1) == '\n' || (peek(lexer, 1) == '\r' && peek(lexer, 2) == '\n'));
+    return peek(lexer, 0) == '\\' &&
+           (peek(lexer, 1) == '\n' || (peek(lexer, 1) == '\r' && peek(lexer, 2) == '\n'));
 }
 
 static void skip_line_comment(lang_lexer *lexer)
@@ -246,7 +248,8 @@ static void bad_character(lang_lexer *lexer)
     unsigned char c = (unsigned char)*lexer->at;
     lang_pos pos = position(lexer, lexer->at);
     if (c > ' ' && c < 127)
-        ls__lang_report(context, pos, D_BAD_CHARACTER, ls__arena_printf(&context->arena, "'%c'", c));
+        ls__lang_report(context, pos, D_BAD_CHARACTER,
+                        ls__arena_printf(&context->arena, "'%c'", c));
     else
         ls__lang_report(context, pos, D_BAD_CHARACTER,
                         ls__arena_printf(&context->arena, "with code 0x%02x", (unsigned)c));
@@ -274,7 +277,8 @@ lang_token ls__lang_lex(lang_lexer *lexer)
 {
     for (;;) {
         bool after_space = ls__lang_skip_space(lexer);
-        lang_token token = {.kind = TOK_END, .starts_line = lexer->starts_line, .after_space = after_space};
+        lang_token token = {
+            .kind = TOK_END, .starts_line = lexer->starts_line, .after_space = after_space};
         const char *start = lexer->at;
         token.pos = position(lexer, start);
         if (start == lexer->end)
@@ -309,8 +313,9 @@ lang_token ls__lang_lex(lang_lexer *lexer)
     }
 }
 
-/* --- values of literals ------------------------------------------------------------------------------------ */
-/* Suffix of an integer: u, l, ll in any order and case as C has it. False when there is anything else. */
+/* --- values of literals --------------------------------------------------------------- */
+/* Suffix of an integer: u, l, ll in any order and case as C has it. False when there is anything
+ * else. */
 static bool integer_suffix(const char *at, const char *end, bool *is_unsigned, bool *is_long)
 {
     for (int part = 0; part < 2 && at < end; part++) {
@@ -327,7 +332,10 @@ static bool integer_suffix(const char *at, const char *end, bool *is_unsigned, b
 
 static int digit_value(char c)
 {
-    return is_digit(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : 99;
+    return is_digit(c)            ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : 99;
 }
 
 static uint64_t integer_literal(lang_context *context, const lang_token *token, lang_type **type)
@@ -370,8 +378,8 @@ static uint64_t integer_literal(lang_context *context, const lang_token *token, 
     return value;
 }
 
-/* Decimal and hexadecimal floats. The lexer gave only characters that can stand in a number; strtod decides how much
- * of them is one. */
+/* Decimal and hexadecimal floats. The lexer gave only characters that can stand in a number; strtod
+ * decides how much of them is one. */
 static uint64_t float_literal(lang_context *context, const lang_token *token, lang_type **type)
 {
     ls__str text = token->u.text;
@@ -396,7 +404,8 @@ static uint64_t float_literal(lang_context *context, const lang_token *token, la
     bool is_infinite = is_f32 ? __builtin_isinf(f) : __builtin_isinf(d);
     if (is_infinite) {
         ls__lang_report(context, token->pos, D_NUMBER_TOO_LARGE, LS__STR_ARG(text));
-        ls__lang_hint(context, "the largest %s is about %s", is_f32 ? "f32" : "f64", is_f32 ? "3.4e38" : "1.8e308");
+        ls__lang_hint(context, "the largest %s is about %s", is_f32 ? "f32" : "f64",
+                      is_f32 ? "3.4e38" : "1.8e308");
         return 0;
     }
     uint64_t bits = 0;
@@ -410,7 +419,8 @@ static uint64_t float_literal(lang_context *context, const lang_token *token, la
 uint64_t ls__lang_number(lang_context *context, const lang_token *token, lang_type **type)
 {
     ls__str text = token->u.text;
-    bool is_hex = text.length > 1 && text.text[0] == '0' && (text.text[1] == 'x' || text.text[1] == 'X');
+    bool is_hex =
+        text.length > 1 && text.text[0] == '0' && (text.text[1] == 'x' || text.text[1] == 'X');
     for (size_t i = 0; i < text.length; i++) {
         char c = text.text[i];
         if (c == '.' || (is_hex ? c == 'p' || c == 'P' : c == 'e' || c == 'E'))

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The math library as seen by the compiler: Kernel C sources that come with the options, loaded when a program first
- * calls one of their functions, into the library's own unit. Each source is parsed once.
+ * The math library as seen by the compiler: Kernel C sources that come with the options, loaded
+ * when a program first calls one of their functions, into the library's own unit. Each source is
+ * parsed once.
  */
 #include <string.h>
 
 #include "lang/internal.h"
 
-bool ls__lang_library_source(const lang_context *context, const char *name, size_t length, const char **text,
-                             size_t *size)
+bool ls__lang_library_source(const lang_context *context, const char *name, size_t length,
+                             const char **text, size_t *size)
 {
     const ls__lang_library *library = context->options->library;
     for (uint32_t i = 0; library && i < library->count; i++) {
@@ -26,8 +27,10 @@ bool ls__lang_library_source(const lang_context *context, const char *name, size
 static lang_function *find(lang_context *context, const char *name)
 {
     const char *symbol_name = ls__arena_printf(&context->arena, "ls_%s", name);
-    const lang_symbol *symbol = ls__lang_intern(&context->library, ls__str_from(symbol_name))->symbol;
-    return symbol && symbol->kind == SYM_FUNCTION && symbol->function->is_defined ? symbol->function : NULL;
+    const lang_symbol *symbol =
+        ls__lang_intern(&context->library, ls__str_from(symbol_name))->symbol;
+    return symbol && symbol->kind == SYM_FUNCTION && symbol->function->is_defined ? symbol->function
+                                                                                  : NULL;
 }
 
 lang_function *ls__lang_library_function(lang_context *context, lang_pos pos, const char *name)

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lowering of functions: kernels and noinline functions become IR functions, everything else is inlined where it is
- * called. An inlined function with one return at its end, or none, is spliced in; any other becomes a block that its
- * returns leave.
+ * Lowering of functions: kernels and noinline functions become IR functions, everything else is
+ * inlined where it is called. An inlined function with one return at its end, or none, is spliced
+ * in; any other becomes a block that its returns leave.
  *
- * Bounded: nesting of regions, IR values of a function, and steps (tree nodes lowered, counting every inlined copy),
- * since inlining can multiply a program without making instructions.
+ * Bounded: nesting of regions, IR values of a function, and steps (tree nodes lowered, counting
+ * every inlined copy), since inlining can multiply a program without making instructions.
  */
 #include "ir/limits.h"
 #include "lang/lower.h"
 
-/* --- positions, regions, jumps ---------------------------------------------------------------------------------- */
+/* --- positions, regions, jumps -------------------------------------------------------- */
 _Noreturn static void too_large(lang_lower *l, lang_pos pos)
 {
     ls__lang_report(l->context, pos, D_TOO_LARGE);
@@ -20,15 +20,18 @@ _Noreturn static void too_large(lang_lower *l, lang_pos pos)
 static uint16_t ir_file(lang_lower *l, uint16_t file)
 {
     if (l->files[file] == 0)
-        l->files[file] = (uint16_t)(ls__ir_file_add(l->context->module, l->context->files.items[file].path) + 1);
+        l->files[file] =
+            (uint16_t)(ls__ir_file_add(l->context->module, l->context->files.items[file].path) + 1);
     return (uint16_t)(l->files[file] - 1);
 }
 
 void ls__lang_at_pos(lang_lower *l, lang_pos pos)
 {
-    if (++l->steps > LANG_MAX_STEPS || (l->cursor.function && l->cursor.function->values.count > LANG_MAX_VALUES))
+    if (++l->steps > LANG_MAX_STEPS ||
+        (l->cursor.function && l->cursor.function->values.count > LANG_MAX_VALUES))
         too_large(l, pos);
-    l->cursor.loc = (ls__ir_loc){.file = pos.line ? ir_file(l, pos.file) : 0, .column = pos.column, .line = pos.line};
+    l->cursor.loc = (ls__ir_loc){
+        .file = pos.line ? ir_file(l, pos.file) : 0, .column = pos.column, .line = pos.line};
 }
 
 lang_region ls__lang_region_open(lang_lower *l, ls__ir_region *region)
@@ -61,7 +64,7 @@ void ls__lang_jump(lang_lower *l, ls_op op)
     l->is_dead = true;
 }
 
-/* --- calls ---------------------------------------------------------------------------------------------------------- */
+/* --- calls ---------------------------------------------------------------------------- */
 static bool is_simple(const lang_function *f)
 {
     const lang_stmt *body = f->body;
@@ -103,14 +106,17 @@ static lang_value inline_result(lang_lower *l, const lang_frame *frame)
     if (frame->has_result && type->kind != TYPE_VOID)
         return frame->simple_result;
     if (type->kind == TYPE_VOID || type->kind == TYPE_POINTER)
-        return (lang_value){.kind = type->kind == TYPE_VOID ? VALUE_NONE : VALUE_POINTER, .type = type};
+        return (lang_value){.kind = type->kind == TYPE_VOID ? VALUE_NONE : VALUE_POINTER,
+                            .type = type};
     return ls__lang_zero_value(l, type);
 }
 
-lang_value ls__lang_inline_call(lang_lower *l, lang_function *f, const lang_value *args, lang_pos pos)
+lang_value ls__lang_inline_call(lang_lower *l, lang_function *f, const lang_value *args,
+                                lang_pos pos)
 {
     lang_binding pointer = {0};
-    lang_frame frame = {.function = f, .is_inlined = true, .is_simple = is_simple(f), .outer = l->frame};
+    lang_frame frame = {
+        .function = f, .is_inlined = true, .is_simple = is_simple(f), .outer = l->frame};
     for (uint32_t i = 0; i < f->params.count; i++)
         ls__lang_bind_value(l, f->params.items[i], &args[i]);
     prepare_result(l, &frame, &pointer, pos);
@@ -132,7 +138,8 @@ lang_value ls__lang_inline_call(lang_lower *l, lang_function *f, const lang_valu
     return inline_result(l, &frame);
 }
 
-lang_value ls__lang_noinline_call(lang_lower *l, lang_function *f, const lang_value *args, lang_pos pos)
+lang_value ls__lang_noinline_call(lang_lower *l, lang_function *f, const lang_value *args,
+                                  lang_pos pos)
 {
     ls__arena *arena = &l->context->arena;
     LS__VEC(ls_value) scalars = {0};
@@ -145,12 +152,14 @@ lang_value ls__lang_noinline_call(lang_lower *l, lang_function *f, const lang_va
             ls__vec_push(arena, &bases, arg->base);
         } else {
             for (uint32_t k = 0; k < arg->type->leaf_count; k++)
-                ls__vec_push(arena, &scalars, arg->kind == VALUE_LEAVES ? arg->leaves[k] : arg->scalar);
+                ls__vec_push(arena, &scalars,
+                             arg->kind == VALUE_LEAVES ? arg->leaves[k] : arg->scalar);
         }
     }
     if (f->is_unordered && !l->function->is_unordered)
         ls__lang_report(l->context, pos, D_NEEDS_UNORDERED, "calling an unordered function");
-    ls__ir_inst *call = ls__ir_insert(&l->cursor, LS_OP_CALL, LS_TYPE_VOID, scalars.items, scalars.count);
+    ls__ir_inst *call =
+        ls__ir_insert(&l->cursor, LS_OP_CALL, LS_TYPE_VOID, scalars.items, scalars.count);
     ls__ir_module *module = l->context->module;
     call->imm = f->ir->id.id;
     call->base_count = bases.count;
@@ -168,18 +177,20 @@ lang_value ls__lang_noinline_call(lang_lower *l, lang_function *f, const lang_va
     return ls__lang_load(l, &place);
 }
 
-/* --- parameters ------------------------------------------------------------------------------------------------------ */
+/* --- parameters ----------------------------------------------------------------------- */
 typedef struct field_list {
     ls__ir_field *items;
     uint32_t count;
 } field_list;
 
 /* The scalars of an element, for tools. */
-static void add_fields(lang_lower *l, field_list *list, const lang_type *type, const char *path, uint32_t offset)
+static void add_fields(lang_lower *l, field_list *list, const lang_type *type, const char *path,
+                       uint32_t offset)
 {
     ls__arena *arena = &l->context->module->arena;
     if (type->mem != LS_MEM_NONE) {
-        list->items[list->count++] = (ls__ir_field){.path = path, .offset = offset, .mem = type->mem};
+        list->items[list->count++] =
+            (ls__ir_field){.path = path, .offset = offset, .mem = type->mem};
         return;
     }
     uint32_t count = type->kind == TYPE_ARRAY ? type->count : type->member_count;
@@ -202,9 +213,12 @@ static void add_param(lang_lower *l, lang_function *f, const lang_symbol *symbol
     bool is_pointer = type->kind == TYPE_POINTER;
     const lang_type *element = is_pointer ? type->target : type;
     uint32_t limit = is_pointer ? LS__IR_MAX_ELEMENT_BYTES : LS__IR_MAX_SCALAR_BYTES;
-    const char *name = ls__arena_strdup(&l->context->arena, symbol->name->text.text, symbol->name->text.length);
-    uint64_t total = is_pointer ? 0 : f->ir->scalar_bytes;
-    ls__lang_check_bytes(l, &total, element->size, limit, is_pointer ? "bytes in an element" : "bytes of scalar parameters",
+    const char *name =
+        ls__arena_strdup(&l->context->arena, symbol->name->text.text, symbol->name->text.length);
+    uint32_t mask = element->alignment - 1;
+    uint64_t total = is_pointer ? 0 : (f->ir->scalar_bytes + mask) & ~mask;
+    ls__lang_check_bytes(l, &total, element->size, limit,
+                         is_pointer ? "bytes in an element" : "bytes of scalar parameters",
                          symbol->pos);
     ls__ir_param param = {
         .name = name,
@@ -216,14 +230,16 @@ static void add_param(lang_lower *l, lang_function *f, const lang_symbol *symbol
         .alignment = element->alignment,
     };
     if (element->mem == LS_MEM_NONE && element->leaf_count <= LANG_MAX_FIELDS) {
-        field_list list = {LS__NEW_ARRAY(&l->context->module->arena, ls__ir_field, element->leaf_count), 0};
+        field_list list = {
+            LS__NEW_ARRAY(&l->context->module->arena, ls__ir_field, element->leaf_count), 0};
         add_fields(l, &list, element, "", 0);
         param.fields = list.items;
         param.field_count = list.count;
     }
     if (is_pointer && f->ir->buffer_count >= LS__IR_MAX_BUFFERS) {
-        ls__lang_report(l->context, symbol->pos, D_MEMORY_LIMIT, (unsigned long long)f->ir->buffer_count + 1,
-                        "pointer parameters", (unsigned)LS__IR_MAX_BUFFERS);
+        ls__lang_report(l->context, symbol->pos, D_MEMORY_LIMIT,
+                        (unsigned long long)f->ir->buffer_count + 1, "pointer parameters",
+                        (unsigned)LS__IR_MAX_BUFFERS);
         ls__lang_stop(l->context);
     }
     if (f->is_kernel || is_pointer || element->mem != LS_MEM_NONE) {
@@ -254,7 +270,8 @@ static ls_value load_param(lang_lower *l, const lang_type *leaf, uint32_t offset
 }
 
 /* Copies a large struct parameter into a local object. */
-static void spill_param(lang_lower *l, const lang_place *place, const lang_type *type, uint32_t offset, uint32_t start)
+static void spill_param(lang_lower *l, const lang_place *place, const lang_type *type,
+                        uint32_t offset, uint32_t start)
 {
     if (type->mem != LS_MEM_NONE) {
         lang_value value = ls__lang_scalar(type, load_param(l, type, start + offset));
@@ -269,14 +286,17 @@ static void spill_param(lang_lower *l, const lang_place *place, const lang_type 
     }
 }
 
-/* Gives the parameter at params[*index] its value; a noinline struct takes one IR parameter a leaf. */
+/* Gives the parameter at params[*index] its value; a noinline struct takes one IR parameter a leaf.
+ */
 static void bind_param(lang_lower *l, lang_function *f, lang_symbol *symbol, uint32_t *index)
 {
     const lang_type *type = symbol->type;
     const ls__ir_param *param = &f->ir->params.items[*index];
     ls__lang_at_pos(l, symbol->pos);
     if (type->kind == TYPE_POINTER) {
-        lang_value value = {.kind = VALUE_POINTER, .type = type, .base = {LS_BASE_BUFFER, param->buffer},
+        lang_value value = {.kind = VALUE_POINTER,
+                            .type = type,
+                            .base = {LS_BASE_BUFFER, param->buffer},
                             .offset = {.is_known = true}};
         ls__lang_bind_value(l, symbol, &value);
         (*index)++;
@@ -297,20 +317,23 @@ static void bind_param(lang_lower *l, lang_function *f, lang_symbol *symbol, uin
         const lang_type *leaf = ls__lang_leaf(type, i, &offset);
         leaves[i] = load_param(l, leaf, is_split ? param[i].offset : param->offset + offset);
     }
-    lang_value value = {.kind = type->kind == TYPE_STRUCT ? VALUE_LEAVES : VALUE_SCALAR, .type = type,
-                        .scalar = leaves[0], .leaves = leaves};
+    lang_value value = {.kind = type->kind == TYPE_STRUCT ? VALUE_LEAVES : VALUE_SCALAR,
+                        .type = type,
+                        .scalar = leaves[0],
+                        .leaves = leaves};
     ls__lang_bind_value(l, symbol, &value);
     *index += is_split ? type->leaf_count : 1;
 }
 
-/* --- functions ---------------------------------------------------------------------------------------------------------- */
+/* --- functions ------------------------------------------------------------------------ */
 static void declare(lang_lower *l, lang_function *f)
 {
     ls__str name = f->symbol->name->text;
     ls__ir_module *module = l->context->module;
     const char *prefix = f->unit->is_library ? "math." : ""; /* no user's name has a dot */
-    f->ir = ls__ir_function_add(module, ls__arena_printf(&l->context->arena, "%s%.*s", prefix, LS__STR_ARG(name)),
-                                f->is_kernel);
+    f->ir = ls__ir_function_add(
+        module, ls__arena_printf(&l->context->arena, "%s%.*s", prefix, LS__STR_ARG(name)),
+        f->is_kernel);
     lang_pos pos = f->symbol->pos;
     f->ir->loc = (ls__ir_loc){.file = ir_file(l, pos.file), .column = pos.column, .line = pos.line};
     f->ir->unordered = f->is_unordered;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lowering of built-in functions to IR operations; the rules on where atomics and subgroup operations may stand.
+ * Lowering of built-in functions to IR operations; the rules on where atomics and subgroup
+ * operations may stand.
  */
 #include "lang/lower.h"
 
@@ -14,7 +15,7 @@ static ls_value op2(lang_lower *l, ls_op op, ls_value a, ls_value b)
     return ls__ir_emit2(&l->cursor, op, a, b);
 }
 
-/* --- numbers ------------------------------------------------------------------------------------------------------ */
+/* --- numbers -------------------------------------------------------------------------- */
 static ls_value integer(lang_lower *l, const lang_expr *expr, const ls_value *v)
 {
     const lang_type *type = expr->args[0]->type;
@@ -31,16 +32,20 @@ static ls_value integer(lang_lower *l, const lang_expr *expr, const ls_value *v)
     case FN_SUB_SAT:
         return op2(l, is_signed ? LS_OP_SUB_SAT_S : LS_OP_SUB_SAT_U, v[0], v[1]);
     case FN_ABS:
-        return is_signed ? op2(l, LS_OP_SMAX, v[0], op2(l, LS_OP_SUB, ls__lang_zero(l, type), v[0])) : v[0];
+        return is_signed ? op2(l, LS_OP_SMAX, v[0], op2(l, LS_OP_SUB, ls__lang_zero(l, type), v[0]))
+                         : v[0];
     case FN_ROTL:
     case FN_ROTR: {
-        ls_value count = ls__lang_lower_conversion(l, v[1], TY(U32), type->size == 8 ? TY(I64) : TY(I32));
+        ls_value count =
+            ls__lang_lower_conversion(l, v[1], TY(U32), type->size == 8 ? TY(I64) : TY(I32));
         if (expr->builtin == FN_ROTR)
             count = op2(l, LS_OP_SUB, ls__lang_zero(l, type), count);
         return op2(l, LS_OP_ROTL, v[0], count);
     }
     default: {
-        ls_op op = expr->builtin == FN_POPCOUNT ? LS_OP_POPCOUNT : expr->builtin == FN_CLZ ? LS_OP_CLZ : LS_OP_CTZ;
+        ls_op op = expr->builtin == FN_POPCOUNT ? LS_OP_POPCOUNT
+                   : expr->builtin == FN_CLZ    ? LS_OP_CLZ
+                                                : LS_OP_CTZ;
         return ls__lang_lower_conversion(l, op1(l, op, v[0]), type, TY(U32));
     }
     }
@@ -56,7 +61,8 @@ static ls_value infinity(lang_lower *l, const lang_type *type)
 /* The bits with the one NaN, and a mask of the sign bit. */
 static ls_value bits_of(lang_lower *l, const lang_type *type, ls_value v)
 {
-    return ls__ir_convert(&l->cursor, LS_OP_FBITS, type->kind == TYPE_F32 ? LS_TYPE_I32 : LS_TYPE_I64, v);
+    return ls__ir_convert(&l->cursor, LS_OP_FBITS,
+                          type->kind == TYPE_F32 ? LS_TYPE_I32 : LS_TYPE_I64, v);
 }
 
 static ls_value sign_from(lang_lower *l, const lang_type *type, ls_value x, ls_value y)
@@ -98,7 +104,8 @@ static ls_value floating(lang_lower *l, const lang_expr *expr, const ls_value *v
         return sign_from(l, type, v[0], v[1]);
     case FN_SIGNBIT: {
         ls_value bits = bits_of(l, type, v[0]);
-        return op2(l, LS_OP_SLT, bits, ls__lang_zero(l, type->kind == TYPE_F32 ? TY(I32) : TY(I64)));
+        return op2(l, LS_OP_SLT, bits,
+                   ls__lang_zero(l, type->kind == TYPE_F32 ? TY(I32) : TY(I64)));
     }
     case FN_ISNAN:
         return op2(l, LS_OP_FNE, v[0], v[0]);
@@ -109,19 +116,21 @@ static ls_value floating(lang_lower *l, const lang_expr *expr, const ls_value *v
     }
 }
 
-/* --- between lanes --------------------------------------------------------------------------------------------------- */
+/* --- between lanes -------------------------------------------------------------------- */
 /* Operations between lanes do not stand in noinline functions, and subgroups are whole. */
 static void check_cooperation(lang_lower *l, const lang_expr *expr, bool is_subgroup)
 {
     const lang_function *f = l->function;
     if (!f->is_kernel) {
-        ls__lang_report(l->context, expr->pos, D_NOINLINE_COOPERATION, ls__lang_builtins[expr->builtin].name);
+        ls__lang_report(l->context, expr->pos, D_NOINLINE_COOPERATION,
+                        ls__lang_builtins[expr->builtin].name);
         return;
     }
     uint32_t lanes = f->workgroup[0] * f->workgroup[1] * f->workgroup[2];
     if (is_subgroup && lanes % 32 != 0) {
         ls__lang_report(l->context, expr->pos, D_SUBGROUP_WORKGROUP);
-        ls__lang_hint(l->context, "the workgroup of '%.*s' has %u lanes", LS__STR_ARG(f->symbol->name->text), lanes);
+        ls__lang_hint(l->context, "the workgroup of '%.*s' has %u lanes",
+                      LS__STR_ARG(f->symbol->name->text), lanes);
     }
 }
 
@@ -142,7 +151,8 @@ static ls_value reduce(lang_lower *l, const lang_expr *expr, ls_value v)
     } else if (expr->builtin == FN_SUBGROUP_XOR) {
         kind = LS_REDUCE_XOR;
     }
-    ls__ir_inst *inst = ls__ir_insert(&l->cursor, LS_OP_SG_REDUCE, ls__lang_value_type(type), &v, 1);
+    ls__ir_inst *inst =
+        ls__ir_insert(&l->cursor, LS_OP_SG_REDUCE, ls__lang_value_type(type), &v, 1);
     inst->imm = kind;
     return inst->id;
 }
@@ -162,7 +172,7 @@ static ls_value between_lanes(lang_lower *l, const lang_expr *expr, const ls_val
     }
 }
 
-/* --- atomics ------------------------------------------------------------------------------------------------------------ */
+/* --- atomics -------------------------------------------------------------------------- */
 static ls_atomic atomic_kind(int16_t builtin, bool is_signed)
 {
     switch (builtin) {
@@ -206,15 +216,15 @@ static lang_value atomic(lang_lower *l, lang_expr *expr, bool is_used)
     return ls__lang_scalar(expr->type, inst->id);
 }
 
-/* --- the rest ------------------------------------------------------------------------------------------------------------- */
+/* --- the rest ------------------------------------------------------------------------- */
 static lang_value geometry(lang_lower *l, const lang_expr *expr)
 {
     static const ls_id ids[] = {
-        [FN_GLOBAL_ID] = LS_ID_GLOBAL_ID,         [FN_LOCAL_ID] = LS_ID_LOCAL_ID,
-        [FN_WORKGROUP_ID] = LS_ID_WORKGROUP_ID,   [FN_GLOBAL_SIZE] = LS_ID_GLOBAL_SIZE,
+        [FN_GLOBAL_ID] = LS_ID_GLOBAL_ID,           [FN_LOCAL_ID] = LS_ID_LOCAL_ID,
+        [FN_WORKGROUP_ID] = LS_ID_WORKGROUP_ID,     [FN_GLOBAL_SIZE] = LS_ID_GLOBAL_SIZE,
         [FN_WORKGROUP_SIZE] = LS_ID_WORKGROUP_SIZE, [FN_WORKGROUP_COUNT] = LS_ID_WORKGROUP_COUNT,
-        [FN_LOCAL_INDEX] = LS_ID_LOCAL_INDEX,     [FN_LANE_ID] = LS_ID_LANE,
-        [FN_SUBGROUP_ID] = LS_ID_SUBGROUP,        [FN_ITERATION] = LS_ID_ITERATION,
+        [FN_LOCAL_INDEX] = LS_ID_LOCAL_INDEX,       [FN_LANE_ID] = LS_ID_LANE,
+        [FN_SUBGROUP_ID] = LS_ID_SUBGROUP,          [FN_ITERATION] = LS_ID_ITERATION,
     };
     ls__ir_inst *inst = ls__ir_insert(&l->cursor, LS_OP_ID, LS_TYPE_I32, NULL, 0);
     inst->imm = (uint64_t)ids[expr->builtin];
@@ -261,7 +271,8 @@ static lang_value fixed(lang_lower *l, const lang_expr *expr, const ls_value *v)
         return none;
     default: /* barriers */
         check_cooperation(l, expr, false);
-        ls__ir_insert(at, expr->builtin == FN_BARRIER ? LS_OP_BARRIER : LS_OP_GRID_BARRIER, LS_TYPE_VOID, NULL, 0);
+        ls__ir_insert(at, expr->builtin == FN_BARRIER ? LS_OP_BARRIER : LS_OP_GRID_BARRIER,
+                      LS_TYPE_VOID, NULL, 0);
         return none;
     }
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rules on control flow around operations between lanes, on the lowered kernel: all lanes of a workgroup reach
- * them together, and a grid barrier stands where the kernel can be split. The IR's verifier has the same rules; here
- * they are reported with the line of the program.
+ * The rules on control flow around operations between lanes, on the lowered kernel: all lanes of a
+ * workgroup reach them together, and a grid barrier stands where the kernel can be split. The IR's
+ * verifier has the same rules; here they are reported with the line of the program.
  */
 #include <string.h>
 

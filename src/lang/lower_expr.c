@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lowering of expressions. Operands are evaluated from left to right; of an assignment, the target's address comes
- * first. Conditions are lowered as bool values of their own, so that comparisons do not go through i32.
+ * Lowering of expressions. Operands are evaluated from left to right; of an assignment, the
+ * target's address comes first. Conditions are lowered as bool values of their own, so that
+ * comparisons do not go through i32.
  */
 #include "lang/lower.h"
 
@@ -10,14 +11,15 @@ static lang_value none(const lang_type *type)
     return (lang_value){.kind = VALUE_NONE, .type = type};
 }
 
-/* --- conversions --------------------------------------------------------------------------------------------- */
+/* --- conversions ---------------------------------------------------------------------- */
 ls_value ls__lang_nonzero(lang_lower *l, ls_value value, const lang_type *type)
 {
     ls_op op = lang_is_float(type) ? LS_OP_FNE : LS_OP_NE;
     return ls__ir_emit2(&l->cursor, op, value, ls__lang_zero(l, type));
 }
 
-ls_value ls__lang_lower_conversion(lang_lower *l, ls_value value, const lang_type *from, const lang_type *to)
+ls_value ls__lang_lower_conversion(lang_lower *l, ls_value value, const lang_type *from,
+                                   const lang_type *to)
 {
     lang_conversion c = ls__lang_conversion(from, to);
     if (c.to_bool)
@@ -31,11 +33,12 @@ ls_value ls__lang_lower_conversion(lang_lower *l, ls_value value, const lang_typ
     return value;
 }
 
-/* --- conditions ------------------------------------------------------------------------------------------------ */
+/* --- conditions ----------------------------------------------------------------------- */
 static bool is_comparison(const lang_expr *e)
 {
-    return e->kind == EXPR_BINARY && (e->op == TOK_EQUAL || e->op == TOK_NOT_EQUAL || e->op == TOK_LESS ||
-                                      e->op == TOK_LESS_EQUAL || e->op == TOK_GREATER || e->op == TOK_GREATER_EQUAL);
+    return e->kind == EXPR_BINARY &&
+           (e->op == TOK_EQUAL || e->op == TOK_NOT_EQUAL || e->op == TOK_LESS ||
+            e->op == TOK_LESS_EQUAL || e->op == TOK_GREATER || e->op == TOK_GREATER_EQUAL);
 }
 
 static bool is_logical(const lang_expr *e)
@@ -58,14 +61,16 @@ bool ls__lang_is_cheap(const lang_expr *e)
         return true;
     switch ((lang_expr_kind)e->kind) {
     case EXPR_VAR:
-        return lang_is_arithmetic(e->type) && e->symbol->storage != STORAGE_SHARED && !e->symbol->is_address_taken;
+        return lang_is_arithmetic(e->type) && e->symbol->storage != STORAGE_SHARED &&
+               !e->symbol->is_address_taken;
     case EXPR_UNARY:
         return e->op != TOK_STAR && e->op != TOK_AND && ls__lang_is_cheap(e->a);
     case EXPR_CAST:
         return lang_is_arithmetic(e->type) && lang_is_arithmetic(e->a->type) &&
                (!lang_is_float(e->a->type) || !lang_is_integer(e->type)) && ls__lang_is_cheap(e->a);
     case EXPR_BINARY:
-        /* Not: divisions are slow, and x / 0 and a shift by too much are reported by the sanitizer. */
+        /* Not: divisions are slow, and x / 0 and a shift by too much are reported by the sanitizer.
+         */
         if (e->op == TOK_SLASH || e->op == TOK_PERCENT || !lang_is_arithmetic(e->a->type) ||
             ((e->op == TOK_SHL || e->op == TOK_SHR) && !e->b->is_constant))
             return false;
@@ -111,14 +116,16 @@ static ls_value lower_logical(lang_lower *l, lang_expr *expr)
 }
 
 /* Both pointers; reports when their bases differ or are unset. */
-static bool same_objects(lang_lower *l, const lang_expr *expr, const lang_value *a, const lang_value *b)
+static bool same_objects(lang_lower *l, const lang_expr *expr, const lang_value *a,
+                         const lang_value *b)
 {
     if (a->base.kind == LS_BASE_NONE || b->base.kind == LS_BASE_NONE)
         return false;
     if (a->base.kind == b->base.kind && a->base.index == b->base.index)
         return true;
-    ls__lang_report(l->context, expr->pos, D_OPERANDS2, ls__lang_token_text((lang_token_kind)expr->op),
-                    "a pointer", "one into another object");
+    ls__lang_report(l->context, expr->pos, D_OPERANDS2,
+                    ls__lang_token_text((lang_token_kind)expr->op), "a pointer",
+                    "one into another object");
     return false;
 }
 
@@ -132,7 +139,8 @@ static ls_value lower_comparison(lang_lower *l, lang_expr *expr)
         a = ls__lang_offset_value(l, p.offset);
         b = ls__lang_offset_value(l, q.offset);
         type = TY(I64);
-    } else if ((expr->op == TOK_EQUAL || expr->op == TOK_NOT_EQUAL) && is_truth(expr->a) && is_truth(expr->b)) {
+    } else if ((expr->op == TOK_EQUAL || expr->op == TOK_NOT_EQUAL) && is_truth(expr->a) &&
+               is_truth(expr->b)) {
         a = ls__lang_lower_condition(l, expr->a);
         b = ls__lang_lower_condition(l, expr->b);
         type = TY(BOOL);
@@ -164,7 +172,8 @@ ls_value ls__lang_lower_condition(lang_lower *l, lang_expr *expr)
         return lower_comparison(l, expr);
     if (expr->kind == EXPR_UNARY && expr->op == TOK_NOT)
         return ls__ir_emit1(&l->cursor, LS_OP_NOT, ls__lang_lower_condition(l, expr->a));
-    bool is_bitwise = expr->kind == EXPR_BINARY && (expr->op == TOK_AND || expr->op == TOK_OR || expr->op == TOK_XOR);
+    bool is_bitwise = expr->kind == EXPR_BINARY &&
+                      (expr->op == TOK_AND || expr->op == TOK_OR || expr->op == TOK_XOR);
     if (is_bitwise && is_truth(expr->a) && is_truth(expr->b)) {
         ls_value a = ls__lang_lower_condition(l, expr->a), b = ls__lang_lower_condition(l, expr->b);
         bool swap;
@@ -178,7 +187,7 @@ ls_value ls__lang_lower_condition(lang_lower *l, lang_expr *expr)
     return ls__lang_nonzero(l, value, expr->type);
 }
 
-/* --- arithmetic --------------------------------------------------------------------------------------------------- */
+/* --- arithmetic ----------------------------------------------------------------------- */
 /* An integer as i64, for pointer arithmetic. */
 static ls_value lower_index_value(lang_lower *l, lang_expr *expr)
 {
@@ -261,7 +270,8 @@ static lang_value lower_unary(lang_lower *l, lang_expr *expr)
             return pointer_plus(l, pointer, i, false);
         }
         lang_place place = ls__lang_lower_place(l, expr->a);
-        return (lang_value){.kind = VALUE_POINTER, .type = expr->type, .base = place.base, .offset = place.offset};
+        return (lang_value){
+            .kind = VALUE_POINTER, .type = expr->type, .base = place.base, .offset = place.offset};
     }
     if (expr->op == TOK_STAR) {
         lang_place place = ls__lang_lower_place(l, expr);
@@ -282,11 +292,11 @@ static lang_value lower_unary(lang_lower *l, lang_expr *expr)
     return ls__lang_scalar(expr->type, a);
 }
 
-/* --- assignment ------------------------------------------------------------------------------------------------------ */
+/* --- assignment ----------------------------------------------------------------------- */
 static uint8_t plain_operator(uint8_t op)
 {
     static const uint8_t plain[TOK_COUNT] = {
-        [TOK_SHL_ASSIGN] = TOK_SHL,  [TOK_SHR_ASSIGN] = TOK_SHR,     [TOK_MUL_ASSIGN] = TOK_STAR,
+        [TOK_SHL_ASSIGN] = TOK_SHL,   [TOK_SHR_ASSIGN] = TOK_SHR,     [TOK_MUL_ASSIGN] = TOK_STAR,
         [TOK_DIV_ASSIGN] = TOK_SLASH, [TOK_REM_ASSIGN] = TOK_PERCENT, [TOK_ADD_ASSIGN] = TOK_PLUS,
         [TOK_SUB_ASSIGN] = TOK_MINUS, [TOK_AND_ASSIGN] = TOK_AND,     [TOK_XOR_ASSIGN] = TOK_XOR,
         [TOK_OR_ASSIGN] = TOK_OR,
@@ -313,7 +323,8 @@ static lang_value lower_assign(lang_lower *l, lang_expr *expr)
         ls_value b = ls__lang_lower_scalar(l, expr->b);
         ls__lang_at_pos(l, expr->pos);
         a = arithmetic(l, plain_operator(expr->op), expr->convert, a, b, expr->b->type);
-        result = ls__lang_scalar(expr->type, ls__lang_lower_conversion(l, a, expr->convert, expr->type));
+        result =
+            ls__lang_scalar(expr->type, ls__lang_lower_conversion(l, a, expr->convert, expr->type));
     }
     ls__lang_store(l, &place, &result, expr->pos);
     return result;
@@ -330,9 +341,10 @@ static lang_value lower_step(lang_lower *l, lang_expr *expr)
     } else {
         const lang_type *type = expr->convert;
         ls_value a = ls__lang_lower_conversion(l, old.scalar, expr->type, type);
-        ls_value one = type->kind == TYPE_F32   ? ls__ir_const_f32(&l->cursor, 1)
-                       : type->kind == TYPE_F64 ? ls__ir_const(&l->cursor, LS_TYPE_F64, UINT64_C(0x3ff0000000000000))
-                                                : ls__ir_const(&l->cursor, ls__lang_value_type(type), 1);
+        ls_value one = type->kind == TYPE_F32 ? ls__ir_const_f32(&l->cursor, 1)
+                       : type->kind == TYPE_F64
+                           ? ls__ir_const(&l->cursor, LS_TYPE_F64, UINT64_C(0x3ff0000000000000))
+                           : ls__ir_const(&l->cursor, ls__lang_value_type(type), 1);
         a = arithmetic(l, is_minus ? TOK_MINUS : TOK_PLUS, type, a, one, type);
         result = ls__lang_scalar(expr->type, ls__lang_lower_conversion(l, a, type, expr->type));
     }
@@ -340,7 +352,7 @@ static lang_value lower_step(lang_lower *l, lang_expr *expr)
     return expr->is_postfix ? old : result;
 }
 
-/* --- choice ------------------------------------------------------------------------------------------------------------ */
+/* --- choice --------------------------------------------------------------------------- */
 static bool constant_truth(const lang_expr *e)
 {
     uint64_t sign = e->type->kind == TYPE_F64 ? UINT64_C(1) << 63 : UINT64_C(1) << 31;
@@ -377,7 +389,8 @@ static lang_value lower_choice(lang_lower *l, lang_expr *expr, bool is_used)
     ls__lang_at_pos(l, expr->pos);
     if (is_used && expr->type->kind == TYPE_POINTER)
         return choose_pointer(l, expr, condition);
-    if (is_used && lang_is_arithmetic(expr->type) && ls__lang_is_cheap(expr->b) && ls__lang_is_cheap(expr->c)) {
+    if (is_used && lang_is_arithmetic(expr->type) && ls__lang_is_cheap(expr->b) &&
+        ls__lang_is_cheap(expr->c)) {
         ls_value b = ls__lang_lower_scalar(l, expr->b), c = ls__lang_lower_scalar(l, expr->c);
         ls__lang_at_pos(l, expr->pos);
         return ls__lang_scalar(expr->type, ls__ir_emit3(&l->cursor, LS_OP_SELECT, condition, b, c));
@@ -401,7 +414,7 @@ static lang_value lower_choice(lang_lower *l, lang_expr *expr, bool is_used)
     return has_value ? ls__lang_load(l, &place) : none(expr->type);
 }
 
-/* --- calls, initialisers --------------------------------------------------------------------------------------------- */
+/* --- calls, initialisers -------------------------------------------------------------- */
 static lang_value lower_call(lang_lower *l, lang_expr *expr, bool is_used)
 {
     if (expr->builtin >= 0 && !expr->function)
@@ -458,7 +471,7 @@ static lang_place lower_compound(lang_lower *l, lang_expr *expr)
     return place;
 }
 
-/* --- places ------------------------------------------------------------------------------------------------------------ */
+/* --- places --------------------------------------------------------------------------- */
 static lang_place memory_place(const lang_type *type, ls_base base, lang_offset offset)
 {
     return (lang_place){.home = HOME_MEMORY, .type = type, .base = base, .offset = offset};
@@ -482,7 +495,8 @@ static lang_place lower_index(lang_lower *l, lang_expr *expr)
     }
     ls_value index = lower_index_value(l, expr->b);
     ls__lang_at_pos(l, expr->pos);
-    return memory_place(expr->type, base, ls__lang_offset_index(l, offset, index, expr->type->size, count));
+    return memory_place(expr->type, base,
+                        ls__lang_offset_index(l, offset, index, expr->type->size, count));
 }
 
 lang_place ls__lang_lower_place(lang_lower *l, lang_expr *expr)
@@ -514,7 +528,7 @@ lang_place ls__lang_lower_place(lang_lower *l, lang_expr *expr)
     return ls__lang_place_of_value(value);
 }
 
-/* --- all ------------------------------------------------------------------------------------------------------------------ */
+/* --- all ------------------------------------------------------------------------------ */
 static lang_value lower_cast(lang_lower *l, lang_expr *expr)
 {
     if (expr->type->kind == TYPE_VOID) {
@@ -530,7 +544,8 @@ static lang_value lower_cast(lang_lower *l, lang_expr *expr)
         return ls__lang_scalar(expr->type, ls__lang_lower_condition(l, expr->a));
     ls_value value = ls__lang_lower_scalar(l, expr->a);
     ls__lang_at_pos(l, expr->pos);
-    return ls__lang_scalar(expr->type, ls__lang_lower_conversion(l, value, expr->a->type, expr->type));
+    return ls__lang_scalar(expr->type,
+                           ls__lang_lower_conversion(l, value, expr->a->type, expr->type));
 }
 
 static lang_value lower_var(lang_lower *l, lang_expr *expr)
@@ -539,7 +554,8 @@ static lang_value lower_var(lang_lower *l, lang_expr *expr)
     bool is_scalar_table = symbol->storage == STORAGE_TABLE && lang_is_arithmetic(symbol->type);
     if (is_scalar_table) { /* a named constant */
         uint64_t bits = ls__ir_load_bits((ls_mem)symbol->type->mem, symbol->bytes);
-        return ls__lang_scalar(symbol->type, ls__ir_const(&l->cursor, ls__lang_value_type(symbol->type), bits));
+        return ls__lang_scalar(symbol->type,
+                               ls__ir_const(&l->cursor, ls__lang_value_type(symbol->type), bits));
     }
     lang_place place = ls__lang_symbol_place(l, symbol);
     lang_value value = ls__lang_load(l, &place);
@@ -572,7 +588,8 @@ static lang_value lower_inner(lang_lower *l, lang_expr *expr, bool is_used)
         return lower_cast(l, expr);
     case EXPR_DECAY: {
         lang_place place = ls__lang_lower_place(l, expr->a);
-        return (lang_value){.kind = VALUE_POINTER, .type = expr->type, .base = place.base, .offset = place.offset};
+        return (lang_value){
+            .kind = VALUE_POINTER, .type = expr->type, .base = place.base, .offset = place.offset};
     }
     case EXPR_INDEX:
     case EXPR_MEMBER:
@@ -589,7 +606,8 @@ lang_value ls__lang_lower_value(lang_lower *l, lang_expr *expr)
 {
     ls__lang_at_pos(l, expr->pos);
     if (expr->is_constant && lang_is_arithmetic(expr->type))
-        return ls__lang_scalar(expr->type, ls__ir_const(&l->cursor, ls__lang_value_type(expr->type), expr->bits));
+        return ls__lang_scalar(
+            expr->type, ls__ir_const(&l->cursor, ls__lang_value_type(expr->type), expr->bits));
     return lower_inner(l, expr, true);
 }
 

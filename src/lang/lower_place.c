@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lowering of places: offsets, reading and writing of variables, memory and structs, and the homes that variables of
- * the program get. Structs are copied leaf by leaf, so padding is never written; arrays of more than COPY_UNROLL
- * elements are copied by a loop.
+ * Lowering of places: offsets, reading and writing of variables, memory and structs, and the homes
+ * that variables of the program get. Structs are copied leaf by leaf, so padding is never written;
+ * arrays of more than COPY_UNROLL elements are copied by a loop.
  */
 #include "ir/limits.h"
 #include "lang/lower.h"
 
 enum { COPY_UNROLL = 16 };
 
-/* --- offsets ------------------------------------------------------------------------------------------------- */
+/* --- offsets -------------------------------------------------------------------------- */
 ls_value ls__lang_offset_value(lang_lower *l, lang_offset offset)
 {
     return offset.is_known ? ls__ir_const_i64(&l->cursor, offset.known) : offset.value;
@@ -31,7 +31,8 @@ lang_offset ls__lang_offset_add(lang_lower *l, lang_offset offset, int64_t bytes
     return (lang_offset){.value = ls__ir_index(&l->cursor, offset.value, one, (uint64_t)bytes, 0)};
 }
 
-lang_offset ls__lang_offset_index(lang_lower *l, lang_offset offset, ls_value index, uint32_t stride, uint32_t count)
+lang_offset ls__lang_offset_index(lang_lower *l, lang_offset offset, ls_value index,
+                                  uint32_t stride, uint32_t count)
 {
     const ls__ir_inst *def = ls__ir_def(l->cursor.function, index);
     if (def->op == LS_OP_CONST) {
@@ -47,7 +48,7 @@ lang_offset ls__lang_offset_index(lang_lower *l, lang_offset offset, ls_value in
     return (lang_offset){.value = ls__ir_index(&l->cursor, base, index, stride, count)};
 }
 
-/* --- small values -------------------------------------------------------------------------------------------- */
+/* --- small values --------------------------------------------------------------------- */
 lang_value ls__lang_scalar(const lang_type *type, ls_value value)
 {
     return (lang_value){.kind = VALUE_SCALAR, .type = type, .scalar = value};
@@ -69,7 +70,7 @@ lang_value ls__lang_zero_value(lang_lower *l, const lang_type *type)
     return (lang_value){.kind = VALUE_LEAVES, .type = type, .leaves = leaves};
 }
 
-/* --- memory to memory ------------------------------------------------------------------------------------------ */
+/* --- memory to memory ----------------------------------------------------------------- */
 typedef struct range { /* an object of some type in memory */
     ls_base base;
     lang_offset offset;
@@ -77,7 +78,8 @@ typedef struct range { /* an object of some type in memory */
 
 static void move(lang_lower *l, const lang_type *type, range to, const range *from);
 
-static void move_element(lang_lower *l, const lang_type *array, range to, const range *from, ls_value index)
+static void move_element(lang_lower *l, const lang_type *array, range to, const range *from,
+                         ls_value index)
 {
     uint32_t stride = array->target->size;
     range element = from ? *from : to;
@@ -120,21 +122,24 @@ static void move(lang_lower *l, const lang_type *type, range to, const range *fr
         move_array(l, type, to, from);
     } else if (type->mem != LS_MEM_NONE) {
         ls_mem mem = (ls_mem)type->mem;
-        ls_value value = from ? ls__ir_load(at, mem, from->base, ls__lang_offset_value(l, from->offset))
-                              : ls__lang_zero(l, type);
+        ls_value value =
+            from ? ls__ir_load(at, mem, from->base, ls__lang_offset_value(l, from->offset))
+                 : ls__lang_zero(l, type);
         ls__ir_store(at, mem, to.base, ls__lang_offset_value(l, to.offset), value);
     } else {
         for (uint32_t i = 0; i < type->member_count; i++) {
             const lang_member *member = &type->members[i];
-            range inner_to = {to.base, ls__lang_offset_add(l, to.offset, member->offset)}, inner_from = {0};
+            range inner_to = {to.base, ls__lang_offset_add(l, to.offset, member->offset)},
+                  inner_from = {0};
             if (from)
-                inner_from = (range){from->base, ls__lang_offset_add(l, from->offset, member->offset)};
+                inner_from =
+                    (range){from->base, ls__lang_offset_add(l, from->offset, member->offset)};
             move(l, member->type, inner_to, from ? &inner_from : NULL);
         }
     }
 }
 
-/* --- load and store ------------------------------------------------------------------------------------------------ */
+/* --- load and store ------------------------------------------------------------------- */
 static ls_value load_leaf(lang_lower *l, const lang_place *place, uint32_t index)
 {
     if (place->home == HOME_VALUES)
@@ -150,7 +155,10 @@ static ls_value load_leaf(lang_lower *l, const lang_place *place, uint32_t index
 static lang_value load_pointer(lang_lower *l, const lang_place *place)
 {
     const lang_binding *binding = place->pointer;
-    lang_value value = {.kind = VALUE_POINTER, .type = place->type, .base = binding->base, .offset = binding->offset};
+    lang_value value = {.kind = VALUE_POINTER,
+                        .type = place->type,
+                        .base = binding->base,
+                        .offset = binding->offset};
     if (binding->vars)
         value.offset = (lang_offset){.value = ls__ir_get(&l->cursor, binding->vars[0])};
     return value;
@@ -164,7 +172,8 @@ lang_value ls__lang_load(lang_lower *l, const lang_place *place)
     if (type->kind != TYPE_STRUCT && type->kind != TYPE_ARRAY)
         return ls__lang_scalar(type, load_leaf(l, place, 0));
     if (!lang_is_small(type))
-        return (lang_value){.kind = VALUE_MEMORY, .type = type, .base = place->base, .offset = place->offset};
+        return (lang_value){
+            .kind = VALUE_MEMORY, .type = type, .base = place->base, .offset = place->offset};
     ls_value *leaves = LS__NEW_ARRAY(&l->context->arena, ls_value, type->leaf_count);
     for (uint32_t i = 0; i < type->leaf_count; i++)
         leaves[i] = load_leaf(l, place, i);
@@ -199,14 +208,16 @@ static bool same_base(ls_base a, ls_base b)
     return a.kind == b.kind && a.index == b.index;
 }
 
-static void store_pointer(lang_lower *l, lang_binding *binding, const lang_value *value, lang_pos pos)
+static void store_pointer(lang_lower *l, lang_binding *binding, const lang_value *value,
+                          lang_pos pos)
 {
     if (value->base.kind == LS_BASE_NONE)
         return; /* reported where it was read */
     if (binding->base.kind == LS_BASE_NONE)
         binding->base = value->base;
     else if (!same_base(binding->base, value->base))
-        ls__lang_report(l->context, pos, D_POINTER_BASES, base_text(l, value->base), base_text(l, binding->base));
+        ls__lang_report(l->context, pos, D_POINTER_BASES, base_text(l, value->base),
+                        base_text(l, binding->base));
     ls__ir_set(&l->cursor, binding->vars[0], ls__lang_offset_value(l, value->offset));
 }
 
@@ -230,7 +241,8 @@ void ls__lang_store(lang_lower *l, const lang_place *place, const lang_value *va
         uint32_t offset;
         const lang_type *type = ls__lang_leaf(place->type, i, &offset);
         lang_offset at = ls__lang_offset_add(l, place->offset, offset);
-        ls__ir_store(&l->cursor, (ls_mem)type->mem, place->base, ls__lang_offset_value(l, at), leaf);
+        ls__ir_store(&l->cursor, (ls_mem)type->mem, place->base, ls__lang_offset_value(l, at),
+                     leaf);
     }
 }
 
@@ -245,7 +257,7 @@ void ls__lang_store_zero(lang_lower *l, const lang_place *place)
     ls__lang_store(l, place, &zero, (lang_pos){0});
 }
 
-/* --- parts ------------------------------------------------------------------------------------------------------------ */
+/* --- parts ---------------------------------------------------------------------------- */
 uint32_t ls__lang_leaf_at(const lang_type *type, uint32_t offset)
 {
     uint32_t leaf = 0;
@@ -260,7 +272,8 @@ uint32_t ls__lang_leaf_at(const lang_type *type, uint32_t offset)
     return leaf;
 }
 
-lang_place ls__lang_part(lang_lower *l, const lang_place *place, const lang_type *type, uint32_t offset)
+lang_place ls__lang_part(lang_lower *l, const lang_place *place, const lang_type *type,
+                         uint32_t offset)
 {
     lang_place part = *place;
     part.type = type;
@@ -279,28 +292,33 @@ lang_place ls__lang_part(lang_lower *l, const lang_place *place, const lang_type
 lang_place ls__lang_place_of_value(const lang_value *value)
 {
     if (value->kind == VALUE_MEMORY)
-        return (lang_place){.home = HOME_MEMORY, .type = value->type, .base = value->base, .offset = value->offset};
+        return (lang_place){
+            .home = HOME_MEMORY, .type = value->type, .base = value->base, .offset = value->offset};
     const ls_value *values = value->kind == VALUE_LEAVES ? value->leaves : &value->scalar;
     return (lang_place){.home = HOME_VALUES, .type = value->type, .values = values};
 }
 
-/* --- homes ------------------------------------------------------------------------------------------------------------- */
-void ls__lang_check_bytes(lang_lower *l, uint64_t *total, uint64_t bytes, uint32_t limit, const char *what,
-                          lang_pos pos)
+/* --- homes ---------------------------------------------------------------------------- */
+void ls__lang_check_bytes(lang_lower *l, uint64_t *total, uint64_t bytes, uint32_t limit,
+                          const char *what, lang_pos pos)
 {
     *total += bytes;
     if (*total > limit) {
-        ls__lang_report(l->context, pos, D_MEMORY_LIMIT, (unsigned long long)*total, what, (unsigned)limit);
+        ls__lang_report(l->context, pos, D_MEMORY_LIMIT, (unsigned long long)*total, what,
+                        (unsigned)limit);
         ls__lang_stop(l->context);
     }
 }
 
-lang_place ls__lang_new_place(lang_lower *l, const lang_type *type, const char *name, bool in_memory, lang_pos pos)
+lang_place ls__lang_new_place(lang_lower *l, const lang_type *type, const char *name,
+                              bool in_memory, lang_pos pos)
 {
     lang_place place = {.type = type};
     ls__ir_function *f = l->cursor.function;
-    if (in_memory || type->kind == TYPE_ARRAY || (type->kind == TYPE_STRUCT && !lang_is_small(type))) {
-        ls__lang_check_bytes(l, &l->local_bytes, type->size, LS__IR_MAX_LOCAL_BYTES, "bytes of local memory in a lane", pos);
+    if (in_memory || type->kind == TYPE_ARRAY ||
+        (type->kind == TYPE_STRUCT && !lang_is_small(type))) {
+        ls__lang_check_bytes(l, &l->local_bytes, type->size, LS__IR_MAX_LOCAL_BYTES,
+                             "bytes of local memory in a lane", pos);
         place.home = HOME_MEMORY;
         place.base = ls__ir_local_add(f, name, type->size, type->alignment);
         place.offset = known(0);
@@ -317,8 +335,11 @@ lang_place ls__lang_new_place(lang_lower *l, const lang_type *type, const char *
 
 void ls__lang_bind_place(lang_symbol *symbol, const lang_place *place)
 {
-    symbol->binding = (lang_binding){.home = place->home, .base = place->base, .offset = place->offset,
-                                     .values = place->values, .vars = place->vars};
+    symbol->binding = (lang_binding){.home = place->home,
+                                     .base = place->base,
+                                     .offset = place->offset,
+                                     .values = place->values,
+                                     .vars = place->vars};
 }
 
 static const char *symbol_name(lang_lower *l, const lang_symbol *symbol)
@@ -340,7 +361,8 @@ void ls__lang_bind_value(lang_lower *l, lang_symbol *symbol, const lang_value *v
         symbol->binding = binding;
         return;
     }
-    bool is_immutable = !symbol->is_assigned && !symbol->is_address_taken && value->kind != VALUE_MEMORY;
+    bool is_immutable =
+        !symbol->is_assigned && !symbol->is_address_taken && value->kind != VALUE_MEMORY;
     if (is_immutable) {
         ls_value *values = LS__NEW_ARRAY(&l->context->arena, ls_value, symbol->type->leaf_count);
         for (uint32_t i = 0; i < symbol->type->leaf_count; i++)
@@ -348,7 +370,8 @@ void ls__lang_bind_value(lang_lower *l, lang_symbol *symbol, const lang_value *v
         symbol->binding = (lang_binding){.home = HOME_VALUES, .values = values};
         return;
     }
-    lang_place place = ls__lang_new_place(l, symbol->type, name, symbol->is_address_taken, symbol->pos);
+    lang_place place =
+        ls__lang_new_place(l, symbol->type, name, symbol->is_address_taken, symbol->pos);
     ls__lang_store(l, &place, value, symbol->pos);
     ls__lang_bind_place(symbol, &place);
 }
@@ -357,11 +380,18 @@ lang_place ls__lang_symbol_place(lang_lower *l, lang_symbol *symbol)
 {
     lang_binding *b = &symbol->binding;
     if (symbol->storage == STORAGE_TABLE && b->home == HOME_NONE) {
+        ls__lang_check_bytes(l, &l->table_bytes, symbol->type->size, LS__IR_MAX_TABLE_BYTES,
+                             "bytes of tables", symbol->pos);
         b->home = HOME_MEMORY;
-        b->base = ls__ir_table_add(l->context->module, symbol_name(l, symbol), symbol->bytes, symbol->type->size,
-                                   symbol->type->alignment);
+        b->base = ls__ir_table_add(l->context->module, symbol_name(l, symbol), symbol->bytes,
+                                   symbol->type->size, symbol->type->alignment);
         b->offset = known(0);
     }
-    return (lang_place){.home = b->home, .type = symbol->type, .base = b->base, .offset = b->offset,
-                        .values = b->values, .vars = b->vars, .pointer = b};
+    return (lang_place){.home = b->home,
+                        .type = symbol->type,
+                        .base = b->base,
+                        .offset = b->offset,
+                        .values = b->values,
+                        .vars = b->vars,
+                        .pointer = b};
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lowering of statements. Nothing is emitted behind a jump in the same region. A return inside loops or switches of an
- * inlined function sets a variable and leaves them one by one.
+ * Lowering of statements. Nothing is emitted behind a jump in the same region. A return inside
+ * loops or switches of an inlined function sets a variable and leaves them one by one.
  */
 #include "lang/lower.h"
 
 static void lower_stmt(lang_lower *l, lang_stmt *stmt);
 
-/* --- declarations ---------------------------------------------------------------------------------------------- */
+/* --- declarations --------------------------------------------------------------------- */
 static const char *name_of(lang_lower *l, const lang_symbol *symbol)
 {
     return ls__arena_strdup(&l->context->arena, symbol->name->text.text, symbol->name->text.length);
@@ -15,10 +15,12 @@ static const char *name_of(lang_lower *l, const lang_symbol *symbol)
 
 static void declare_shared(lang_lower *l, lang_symbol *symbol)
 {
-    ls__lang_check_bytes(l, &l->shared_bytes, symbol->type->size, 64u << 10, "bytes of shared memory", symbol->pos);
+    ls__lang_check_bytes(l, &l->shared_bytes, symbol->type->size, 64u << 10,
+                         "bytes of shared memory", symbol->pos);
     ls_base base = ls__ir_shared_add(l->cursor.function, name_of(l, symbol), symbol->type->size,
                                      symbol->type->alignment);
-    symbol->binding = (lang_binding){.home = HOME_MEMORY, .base = base, .offset = {.is_known = true}};
+    symbol->binding =
+        (lang_binding){.home = HOME_MEMORY, .base = base, .offset = {.is_known = true}};
 }
 
 static void declare_pointer(lang_lower *l, lang_symbol *symbol, const lang_declarator *d)
@@ -53,11 +55,13 @@ static void declare_local(lang_lower *l, lang_symbol *symbol, const lang_declara
         ls__lang_bind_value(l, symbol, &value);
         return;
     }
-    lang_place place = ls__lang_new_place(l, symbol->type, name_of(l, symbol), symbol->is_address_taken, symbol->pos);
+    lang_place place = ls__lang_new_place(l, symbol->type, name_of(l, symbol),
+                                          symbol->is_address_taken, symbol->pos);
     ls__lang_bind_place(symbol, &place);
     if (init)
         ls__lang_lower_init(l, &place, init);
-    else if (l->loops > 0) /* a new variable is 0, also the next time around; elsewhere it is 0 already */
+    else if (l->loops >
+             0) /* a new variable is 0, also the next time around; elsewhere it is 0 already */
         ls__lang_store_zero(l, &place);
 }
 
@@ -75,7 +79,7 @@ static void lower_declaration(lang_lower *l, const lang_declaration *d)
     }
 }
 
-/* --- branches ---------------------------------------------------------------------------------------------------- */
+/* --- branches ------------------------------------------------------------------------- */
 static bool constant_truth(const lang_expr *e)
 {
     uint64_t sign = e->type->kind == TYPE_F64 ? UINT64_C(1) << 63 : UINT64_C(1) << 31;
@@ -117,7 +121,7 @@ static void leave_when_returned(lang_lower *l, const lang_stmt *stmt)
     ls__lang_region_close(l, outside);
 }
 
-/* --- loops ----------------------------------------------------------------------------------------------------------- */
+/* --- loops ---------------------------------------------------------------------------- */
 static void leave_unless(lang_lower *l, lang_expr *condition)
 {
     ls_value value = ls__lang_lower_condition(l, condition);
@@ -166,7 +170,7 @@ static void lower_loop(lang_lower *l, lang_stmt *stmt)
     leave_when_returned(l, stmt);
 }
 
-/* --- switch ----------------------------------------------------------------------------------------------------------- */
+/* --- switch --------------------------------------------------------------------------- */
 static void lower_group(lang_lower *l, const lang_group *group, ls__ir_region *region)
 {
     lang_region outside = ls__lang_region_open(l, region);
@@ -206,7 +210,7 @@ static void lower_switch(lang_lower *l, lang_stmt *stmt)
     leave_when_returned(l, stmt);
 }
 
-/* --- return ------------------------------------------------------------------------------------------------------------- */
+/* --- return --------------------------------------------------------------------------- */
 /* Of a kernel or noinline function: the lane or the call ends. */
 static void lower_outer_return(lang_lower *l, lang_stmt *stmt)
 {
@@ -250,7 +254,7 @@ static void lower_return(lang_lower *l, lang_stmt *stmt)
         ls__lang_jump(l, LS_OP_BREAK);
 }
 
-/* --- all ------------------------------------------------------------------------------------------------------------------ */
+/* --- all ------------------------------------------------------------------------------ */
 static void lower_stmt(lang_lower *l, lang_stmt *stmt)
 {
     if (l->is_dead)

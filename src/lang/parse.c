@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The parser: token stream, error recovery, statements and external declarations. Declarations and types are in
- * parse_decl.c, expressions in parse_expr.c. The result is a tree without types; the only thing known about names is
- * whether each is a typedef name in the current scope, without which C cannot be parsed.
+ * The parser: token stream, error recovery, statements and external declarations. Declarations and
+ * types are in parse_decl.c, expressions in parse_expr.c. The result is a tree without types; the
+ * only thing known about names is whether each is a typedef name in the current scope, without
+ * which C cannot be parsed.
  */
 #include "lang/parse.h"
 
@@ -66,7 +67,8 @@ bool ls__lang_expect(lang_parser *p, lang_token_kind kind)
         lang_pos pos = p->unit->tokens.items[p->at - 1].pos;
         const lang_token *token = ls__lang_peek(p, 0);
         if (pos.line != token->pos.line && pos.file == token->pos.file) {
-            pos.column = (uint16_t)(pos.column + pos.length < UINT16_MAX ? pos.column + pos.length : UINT16_MAX);
+            pos.column = (uint16_t)(pos.column + pos.length < UINT16_MAX ? pos.column + pos.length
+                                                                         : UINT16_MAX);
             pos.length = 1;
             ls__lang_report(p->context, pos, D_EXPECTED, text, ls__lang_describe(p, token));
             p->panic = true;
@@ -84,7 +86,7 @@ void ls__lang_enter(lang_parser *p)
     }
 }
 
-/* --- recovery ------------------------------------------------------------------------------------------ */
+/* --- recovery ------------------------------------------------------------------------- */
 static bool starts_statement(const lang_parser *p)
 {
     switch (ls__lang_peek(p, 0)->kind) {
@@ -104,8 +106,8 @@ static bool starts_statement(const lang_parser *p)
     }
 }
 
-/* Skips to the end of the statement, or to a place where one begins. `start` is where the failed statement began: at
- * least one token is passed. */
+/* Skips to the end of the statement, or to a place where one begins. `start` is where the failed
+ * statement began: at least one token is passed. */
 static void recover(lang_parser *p, uint32_t start)
 {
     uint32_t braces = 0;
@@ -127,7 +129,7 @@ static void recover(lang_parser *p, uint32_t start)
     }
 }
 
-/* --- scopes of type names --------------------------------------------------------------------------------- */
+/* --- scopes of type names ------------------------------------------------------------- */
 void ls__lang_declare_name(lang_parser *p, lang_name *name, bool is_type)
 {
     lang_type_undo undo = {name, name->is_type};
@@ -143,7 +145,7 @@ static void leave_scope(lang_parser *p, uint32_t mark)
     }
 }
 
-/* --- statements --------------------------------------------------------------------------------------------- */
+/* --- statements ----------------------------------------------------------------------- */
 static lang_stmt *statement(lang_parser *p);
 static lang_declaration *declaration(lang_parser *p, bool at_file_scope);
 
@@ -287,8 +289,8 @@ static lang_stmt *switch_statement(lang_parser *p)
             label(p, &group);
         if (p->panic)
             recover(p, start);
-        while (!ls__lang_at(p, TOK_CASE) && !ls__lang_at(p, TOK_DEFAULT) && !ls__lang_at(p, TOK_RIGHT_BRACE) &&
-               !ls__lang_at(p, TOK_END)) {
+        while (!ls__lang_at(p, TOK_CASE) && !ls__lang_at(p, TOK_DEFAULT) &&
+               !ls__lang_at(p, TOK_RIGHT_BRACE) && !ls__lang_at(p, TOK_END)) {
             lang_stmt *item = block_item(p);
             ls__vec_push(arena, &group.stmts, item);
         }
@@ -381,7 +383,7 @@ static lang_stmt *statement(lang_parser *p)
     return stmt;
 }
 
-/* --- declarations -------------------------------------------------------------------------------------------- */
+/* --- declarations --------------------------------------------------------------------- */
 static lang_declaration *spec_constant(lang_parser *p, lang_declaration *d)
 {
     d->kind = DECL_SPEC;
@@ -425,7 +427,8 @@ static bool is_function(const lang_declarator *d)
 }
 
 /* At the '{' of a function. Parameter names are declared inside the scope of the body. */
-static void function_body(lang_parser *p, lang_declaration *d, const lang_declarator *declarator, bool at_file_scope)
+static void function_body(lang_parser *p, lang_declaration *d, const lang_declarator *declarator,
+                          bool at_file_scope)
 {
     d->kind = DECL_FUNCTION;
     if (!at_file_scope)
@@ -465,7 +468,8 @@ static lang_declaration *declaration(lang_parser *p, bool at_file_scope)
         ls__vec_push(&p->context->arena, &d->declarators, declarator);
         if (p->panic)
             return d;
-        if (is_function(declarator) && ls__lang_at(p, TOK_LEFT_BRACE) && d->declarators.count == 1) {
+        if (is_function(declarator) && ls__lang_at(p, TOK_LEFT_BRACE) &&
+            d->declarators.count == 1) {
             function_body(p, d, declarator, at_file_scope);
             return d;
         }

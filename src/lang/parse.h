@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the parser's files share: the token stream with its panic mode, and the entry of each part of the grammar.
+ * What the parser's files share: the token stream with its panic mode, and the entry of each part
+ * of the grammar.
  *
- * Panic mode: after a syntax error nothing more is reported until the parser has skipped to a place where a statement
- * or declaration may begin. Parse functions always give a node, so callers need no tests.
+ * Panic mode: after a syntax error nothing more is reported until the parser has skipped to a place
+ * where a statement or declaration may begin. Parse functions always give a node, so callers need
+ * no tests.
  */
 #ifndef LS_LANG_PARSE_H
 #define LS_LANG_PARSE_H
@@ -28,10 +30,13 @@ typedef struct lang_parser {
 const lang_token *ls__lang_peek(const lang_parser *p, uint32_t ahead);
 bool ls__lang_at(const lang_parser *p, lang_token_kind kind);
 bool ls__lang_accept(lang_parser *p, lang_token_kind kind);
-bool ls__lang_expect(lang_parser *p, lang_token_kind kind); /* reports and panics when it is not there */
-void ls__lang_expected(lang_parser *p, const char *what);   /* "expected WHAT before TOKEN", and panics */
+bool ls__lang_expect(lang_parser *p,
+                     lang_token_kind kind); /* reports and panics when it is not there */
+void ls__lang_expected(lang_parser *p,
+                       const char *what); /* "expected WHAT before TOKEN", and panics */
 void ls__lang_panic(lang_parser *p, lang_pos pos, lang_diag_id id, const char *argument);
-const char *ls__lang_describe(const lang_parser *p, const lang_token *token); /* "'+'", "the name 'x'" */
+const char *ls__lang_describe(const lang_parser *p,
+                              const lang_token *token); /* "'+'", "the name 'x'" */
 void ls__lang_enter(lang_parser *p); /* one level deeper; leave with p->depth-- */
 
 /* parse_decl.c */
@@ -42,11 +47,12 @@ lang_spec *ls__lang_parse_type_name(lang_parser *p, lang_declarator **declarator
 void ls__lang_declare_name(lang_parser *p, lang_name *name, bool is_type);
 
 /* parse_expr.c */
-lang_expr *ls__lang_parse_expr(lang_parser *p);       /* with commas */
-lang_expr *ls__lang_parse_assignment(lang_parser *p); /* without */
+lang_expr *ls__lang_parse_expr(lang_parser *p);        /* with commas */
+lang_expr *ls__lang_parse_assignment(lang_parser *p);  /* without */
 lang_expr *ls__lang_parse_conditional(lang_parser *p); /* without assignment: constants */
 lang_expr *ls__lang_parse_initializer(lang_parser *p); /* expression or list in braces */
 lang_expr *ls__lang_new_expr(lang_context *context, lang_expr_kind kind, lang_pos pos);
-void ls__lang_set_depth(lang_context *context, lang_expr *expr); /* from its children; refuses too deep trees */
+void ls__lang_set_depth(lang_context *context,
+                        lang_expr *expr); /* from its children; refuses too deep trees */
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The parser of declaration specifiers, structs, enums and declarators. Words of C that Kernel C leaves out are met
- * here, with what to write instead.
+ * The parser of declaration specifiers, structs, enums and declarators. Words of C that Kernel C
+ * leaves out are met here, with what to write instead.
  */
 #include <stdio.h>
 #include <string.h>
@@ -12,10 +12,11 @@
 static const struct {
     const char *name, *type;
 } c_types[] = {
-    {"int8_t", "i8"},      {"int16_t", "i16"},   {"int32_t", "i32"},  {"int64_t", "i64"},   {"uint8_t", "u8"},
-    {"uint16_t", "u16"},   {"uint32_t", "u32"},  {"uint64_t", "u64"}, {"size_t", "u64"},    {"ptrdiff_t", "i64"},
-    {"uintptr_t", "u64"},  {"intptr_t", "i64"},  {"uint", "u32"},     {"uchar", "u8"},      {"ushort", "u16"},
-    {"ulong", "u64"},      {"half", "f16"},      {"float32_t", "f32"}, {"float64_t", "f64"}, {"bfloat16", "bf16"},
+    {"int8_t", "i8"},   {"int16_t", "i16"},   {"int32_t", "i32"},   {"int64_t", "i64"},
+    {"uint8_t", "u8"},  {"uint16_t", "u16"},  {"uint32_t", "u32"},  {"uint64_t", "u64"},
+    {"size_t", "u64"},  {"ptrdiff_t", "i64"}, {"uintptr_t", "u64"}, {"intptr_t", "i64"},
+    {"uint", "u32"},    {"uchar", "u8"},      {"ushort", "u16"},    {"ulong", "u64"},
+    {"half", "f16"},    {"float32_t", "f32"}, {"float64_t", "f64"}, {"bfloat16", "bf16"},
     {"ssize_t", "i64"},
 };
 
@@ -56,7 +57,8 @@ bool ls__lang_starts_type(const lang_parser *p, uint32_t ahead)
 {
     const lang_token *token = ls__lang_peek(p, ahead);
     if (token->kind == TOK_NAME)
-        return token->u.name->is_type || (c_type_hint(token->u.name->text) && !token->u.name->symbol);
+        return token->u.name->is_type ||
+               (c_type_hint(token->u.name->text) && !token->u.name->symbol);
     switch (token->kind) {
     case TOK_CONST:
     case TOK_ENUM:
@@ -80,7 +82,8 @@ bool ls__lang_starts_type(const lang_parser *p, uint32_t ahead)
     }
 }
 
-/* A run of words such as "unsigned long int": reports it once, with what to write, and gives that type. */
+/* A run of words such as "unsigned long int": reports it once, with what to write, and gives that
+ * type. */
 static lang_type *c_type(lang_parser *p)
 {
     lang_pos pos = ls__lang_peek(p, 0)->pos;
@@ -94,13 +97,18 @@ static lang_type *c_type(lang_parser *p)
         longs += kind == TOK_LONG;
         const char *text = ls__lang_token_text((lang_token_kind)kind);
         if (used + strlen(text) + 2 < sizeof words)
-            used += (size_t)snprintf(words + used, sizeof words - used, "%s%s", used ? " " : "", text);
+            used +=
+                (size_t)snprintf(words + used, sizeof words - used, "%s%s", used ? " " : "", text);
         p->at++;
     }
     bool is_unsigned = seen[TOK_UNSIGNED];
-    const char *use = seen[TOK_DOUBLE] ? "f64" : seen[TOK_FLOAT] ? "f32" : seen[TOK_CHAR] ? (is_unsigned ? "u8" : "i8")
+    const char *use = seen[TOK_DOUBLE]  ? "f64"
+                      : seen[TOK_FLOAT] ? "f32"
+                      : seen[TOK_CHAR]  ? (is_unsigned ? "u8" : "i8")
                       : seen[TOK_SHORT] ? (is_unsigned ? "u16" : "i16")
-                      : longs > 0 ? (is_unsigned ? "u64" : "i64") : is_unsigned ? "u32" : "i32";
+                      : longs > 0       ? (is_unsigned ? "u64" : "i64")
+                      : is_unsigned     ? "u32"
+                                        : "i32";
     if (!p->panic) {
         ls__lang_report(p->context, pos, D_C_TYPE, words);
         ls__lang_hint(p->context, "write %s", use);
@@ -124,7 +132,7 @@ static const char *refused_hint(uint8_t kind)
     }
 }
 
-/* --- structs and enums ------------------------------------------------------------------------------------ */
+/* --- structs and enums ---------------------------------------------------------------- */
 /* After an error: to the next member, or the end of the struct. */
 static void skip_member(lang_parser *p)
 {
@@ -200,7 +208,7 @@ static void tagged_type(lang_parser *p, lang_spec *spec)
     p->depth--;
 }
 
-/* --- specifiers ---------------------------------------------------------------------------------------------- */
+/* --- specifiers ----------------------------------------------------------------------- */
 static void workgroup(lang_parser *p, lang_spec *spec)
 {
     spec->has_workgroup = true;
@@ -268,7 +276,8 @@ static bool type_specifier(lang_parser *p, lang_spec *spec)
         return false;
     if (kind == TOK_NAME && !token->u.name->is_type && ls__lang_peek(p, 1)->kind == TOK_LEFT_PAREN)
         return false; /* a function without a result type */
-    bool is_type = kind == TOK_NAME || kind == TOK_STRUCT || kind == TOK_ENUM || basic_of(kind) || is_c_type_word(kind);
+    bool is_type = kind == TOK_NAME || kind == TOK_STRUCT || kind == TOK_ENUM || basic_of(kind) ||
+                   is_c_type_word(kind);
     if (!is_type)
         return false;
     if (has_type)
@@ -323,7 +332,7 @@ lang_spec *ls__lang_parse_spec(lang_parser *p)
     return spec;
 }
 
-/* --- declarators ----------------------------------------------------------------------------------------------- */
+/* --- declarators ---------------------------------------------------------------------- */
 static void parameters(lang_parser *p, lang_part *part)
 {
     ls__arena *arena = &p->context->arena;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The parser of expressions: precedence climbing for the binary operators, recursion for the rest. Each node knows the
- * depth of its tree, so that later stages may recurse.
+ * The parser of expressions: precedence climbing for the binary operators, recursion for the rest.
+ * Each node knows the depth of its tree, so that later stages may recurse.
  */
 #include "lang/parse.h"
 
@@ -27,7 +27,8 @@ void ls__lang_set_depth(lang_context *context, lang_expr *expr)
     for (uint32_t i = 0; i < expr->arg_count; i++)
         depth = expr->args[i]->depth > depth ? expr->args[i]->depth : depth;
     for (uint32_t i = 0; i < expr->items.count; i++)
-        depth = expr->items.items[i].value->depth > depth ? expr->items.items[i].value->depth : depth;
+        depth =
+            expr->items.items[i].value->depth > depth ? expr->items.items[i].value->depth : depth;
     expr->depth = (uint16_t)(depth + 1);
     if (depth >= LANG_MAX_TREE_DEPTH) {
         ls__lang_report(context, expr->pos, D_NESTING);
@@ -35,7 +36,8 @@ void ls__lang_set_depth(lang_context *context, lang_expr *expr)
     }
 }
 
-static lang_expr *make(lang_parser *p, lang_expr_kind kind, lang_pos pos, uint8_t op, lang_expr *a, lang_expr *b)
+static lang_expr *make(lang_parser *p, lang_expr_kind kind, lang_pos pos, uint8_t op, lang_expr *a,
+                       lang_expr *b)
 {
     lang_expr *expr = ls__lang_new_expr(p->context, kind, pos);
     expr->op = op;
@@ -61,7 +63,8 @@ static lang_expr *bad_primary(lang_parser *p)
     if (token->kind == TOK_STRING)
         ls__lang_panic(p, token->pos, D_STRING, "");
     else if (token->kind >= TOK_AUTO && token->kind < TOK_COUNT)
-        ls__lang_panic(p, token->pos, D_NOT_IN_LANGUAGE, ls__lang_token_text((lang_token_kind)token->kind));
+        ls__lang_panic(p, token->pos, D_NOT_IN_LANGUAGE,
+                       ls__lang_token_text((lang_token_kind)token->kind));
     else
         ls__lang_panic(p, token->pos, D_EXPECTED_EXPRESSION, ls__lang_describe(p, token));
     return ls__lang_new_expr(p->context, EXPR_CONST, token->pos);
@@ -336,7 +339,8 @@ static lang_item list_item(lang_parser *p)
         ls__lang_expect(p, TOK_RIGHT_BRACKET);
     }
     if (item.member || item.index)
-        ls__lang_expect(p, TOK_ASSIGN); /* one designator: nested ones are written as nested braces */
+        ls__lang_expect(p,
+                        TOK_ASSIGN); /* one designator: nested ones are written as nested braces */
     item.value = ls__lang_parse_initializer(p);
     return item;
 }

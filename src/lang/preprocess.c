@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The small preprocessor: #define (object-like) and #undef, #include, #ifdef/#ifndef/#else/#endif, #pragma once.
- * It turns a file into tokens of its unit. Tokens of a macro's body get the position where the macro was used, which is
- * where a user looks first.
+ * The small preprocessor: #define (object-like) and #undef, #include, #ifdef/#ifndef/#else/#endif,
+ * #pragma once. It turns a file into tokens of its unit. Tokens of a macro's body get the position
+ * where the macro was used, which is where a user looks first.
  *
- * Bounds: tokens, macro steps (bodies may be empty, so tokens alone do not bound the work), depths, files opened.
+ * Bounds: tokens, macro steps (bodies may be empty, so tokens alone do not bound the work), depths,
+ * files opened.
  */
 #include <string.h>
 
@@ -37,7 +38,7 @@ static void push(lang_unit *unit, lang_token token)
     ls__vec_push(&unit->context->arena, &unit->tokens, token);
 }
 
-/* --- macros ------------------------------------------------------------------------------------------ */
+/* --- macros --------------------------------------------------------------------------- */
 static void expand(lang_unit *unit, lang_token token, uint32_t depth)
 {
     lang_context *context = unit->context;
@@ -74,7 +75,8 @@ static bool same_macro(const lang_macro *a, const lang_macro *b)
             return false;
         bool is_text = x->kind >= TOK_NUMBER && x->kind <= TOK_STRING;
         bool is_name = x->kind == TOK_NAME || x->kind >= TOK_BREAK;
-        if ((is_text && !ls__str_equal(x->u.text, y->u.text)) || (is_name && x->u.name != y->u.name))
+        if ((is_text && !ls__str_equal(x->u.text, y->u.text)) ||
+            (is_name && x->u.name != y->u.name))
             return false;
     }
     return true;
@@ -95,7 +97,8 @@ static bool at_line_end(const source *s)
 static void expect_line_end(source *s, const char *directive)
 {
     if (!at_line_end(s)) {
-        ls__lang_report(s->lexer.unit->context, s->token.pos, D_BAD_DIRECTIVE, directive, "the end of the line");
+        ls__lang_report(s->lexer.unit->context, s->token.pos, D_BAD_DIRECTIVE, directive,
+                        "the end of the line");
         skip_rest(s);
     }
 }
@@ -106,7 +109,8 @@ static lang_name *directive_name(source *s, const char *directive, lang_pos at, 
     lang_context *context = s->lexer.unit->context;
     bool is_word = s->token.kind == TOK_NAME || s->token.kind >= TOK_BREAK;
     if (at_line_end(s) || !is_word) {
-        ls__lang_report(context, at_line_end(s) ? at : s->token.pos, D_BAD_DIRECTIVE, directive, "a name");
+        ls__lang_report(context, at_line_end(s) ? at : s->token.pos, D_BAD_DIRECTIVE, directive,
+                        "a name");
         skip_rest(s);
         return NULL;
     }
@@ -135,7 +139,8 @@ static void define(source *s, lang_pos at)
     }
     while (!at_line_end(s)) {
         if (s->token.kind == TOK_HASH) {
-            ls__lang_report(unit->context, s->token.pos, D_BAD_DIRECTIVE, "define", "no # in the body");
+            ls__lang_report(unit->context, s->token.pos, D_BAD_DIRECTIVE, "define",
+                            "no # in the body");
             skip_rest(s);
             return;
         }
@@ -148,9 +153,9 @@ static void define(source *s, lang_pos at)
         name->macro = macro;
 }
 
-/* --- includes ------------------------------------------------------------------------------------------- */
-uint16_t ls__lang_file_add(lang_context *context, lang_pos at, const char *path, const char *text, size_t length,
-                           char *owned)
+/* --- includes ------------------------------------------------------------------------- */
+uint16_t ls__lang_file_add(lang_context *context, lang_pos at, const char *path, const char *text,
+                           size_t length, char *owned)
 {
     lang_file file = {.path = path, .text = text, .length = length, .owned = owned};
     ls__vec_push(&context->arena, &context->files, file);
@@ -166,7 +171,8 @@ static const char *resolve(lang_context *context, const char *from, ls__str name
 {
     const char *slash = strrchr(from, '/');
     size_t folder = slash && name.text[0] != '/' ? (size_t)(slash - from) + 1 : 0;
-    char *path = ls__arena_printf(&context->arena, "%.*s%.*s", (int)folder, from, LS__STR_ARG(name));
+    char *path =
+        ls__arena_printf(&context->arena, "%.*s%.*s", (int)folder, from, LS__STR_ARG(name));
     char *out = path;
     for (const char *in = path; *in;) {
         size_t length = strcspn(in, "/");
@@ -224,10 +230,12 @@ static void open_include(lang_unit *unit, lang_pos pos, uint16_t from, ls__str n
         ls__lang_report(context, pos, D_INCLUDE_DEPTH);
         ls__lang_stop(context);
     }
-    uint16_t file = ls__lang_file_add(context, pos, path, "", 0, NULL); /* first, so that `owned` has an owner */
+    uint16_t file = ls__lang_file_add(context, pos, path, "", 0,
+                                      NULL); /* first, so that `owned` has an owner */
     if (!unit->is_library) {
         const ls__lang_options *options = context->options;
-        found = options->include && options->include(options->include_context, path, &owned, &length);
+        found =
+            options->include && options->include(options->include_context, path, &owned, &length);
         text = owned;
         context->files.items[file].owned = owned;
     }
@@ -269,14 +277,15 @@ static void include(source *s, lang_pos at)
     if (ls__str_is(name, "lockstep/kernel.h"))
         return; /* what it declares is built in */
     if (close == '>')
-        ls__lang_report(context, pos, D_SYSTEM_INCLUDE, ls__arena_strdup(&context->arena, name.text, name.length));
+        ls__lang_report(context, pos, D_SYSTEM_INCLUDE,
+                        ls__arena_strdup(&context->arena, name.text, name.length));
     else
         open_include(unit, pos, s->lexer.file, name);
 }
 
-/* --- conditions -------------------------------------------------------------------------------------------- */
-/* Skips to the #else or #endif that ends a group not taken; s->token is that word. False at the end of the file. Goes
- * line by line, since text that is skipped need not be made of tokens. */
+/* --- conditions ----------------------------------------------------------------------- */
+/* Skips to the #else or #endif that ends a group not taken; s->token is that word. False at the end
+ * of the file. Goes line by line, since text that is skipped need not be made of tokens. */
 static bool skip_group(source *s)
 {
     uint32_t depth = 0;
@@ -315,7 +324,8 @@ static void begin_group(source *s, lang_pos at, const char *directive, bool want
         next(s);
         expect_line_end(s, directive);
     }
-    condition c = {.pos = at, .directive = directive, .is_taken = !name || (name->macro != NULL) == wanted};
+    condition c = {
+        .pos = at, .directive = directive, .is_taken = !name || (name->macro != NULL) == wanted};
     ls__vec_push(&s->lexer.unit->context->arena, &s->conditions, c);
 }
 
@@ -384,7 +394,8 @@ static void directive(source *s)
     } else if (ls__str_is(text, "ifndef")) {
         begin_group(s, word.pos, "ifndef", false);
     } else if (ls__str_is(text, "pragma")) {
-        bool is_once = !at_line_end(s) && s->token.kind == TOK_NAME && ls__str_is(s->token.u.name->text, "once");
+        bool is_once = !at_line_end(s) && s->token.kind == TOK_NAME &&
+                       ls__str_is(s->token.u.name->text, "once");
         if (is_once) {
             context->files.items[s->lexer.file].once = true;
             next(s);

@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Owns types: the basic ones, making pointers and arrays, struct layout (as C lays structs out), equality, the integer
- * promotions and the usual arithmetic conversions, and their text in messages.
+ * Owns types: the basic ones, making pointers and arrays, struct layout (as C lays structs out),
+ * equality, the integer promotions and the usual arithmetic conversions, and their text in
+ * messages.
  */
 #include "lang/internal.h"
 
-#define BASIC(kind_, mem_, bytes, text)                                                                              \
-    [TYPE_##kind_] = {.kind = TYPE_##kind_, .mem = LS_MEM_##mem_, .is_complete = (bytes) > 0,                        \
-                      .has_f64 = TYPE_##kind_ == TYPE_F64, .size = (bytes), .alignment = (bytes) ? (bytes) : 1,      \
-                      .leaf_count = (bytes) > 0, .name = (text)}
+#define BASIC(kind_, mem_, bytes, text)                                                            \
+    [TYPE_##kind_] = {.kind = TYPE_##kind_,                                                        \
+                      .mem = LS_MEM_##mem_,                                                        \
+                      .is_complete = (bytes) > 0,                                                  \
+                      .has_f64 = TYPE_##kind_ == TYPE_F64,                                         \
+                      .size = (bytes),                                                             \
+                      .alignment = (bytes) ? (bytes) : 1,                                          \
+                      .leaf_count = (bytes) > 0,                                                   \
+                      .name = (text)}
 
 lang_type ls__lang_types[TYPE_F64 + 1] = {
     BASIC(ERROR, NONE, 0, "?"), BASIC(VOID, NONE, 0, "void"), BASIC(BOOL, BOOL, 1, "bool"),
@@ -18,13 +24,28 @@ lang_type ls__lang_types[TYPE_F64 + 1] = {
     BASIC(F64, F64, 8, "f64"),
 };
 
-/* Their one member `bits` is described without a name: it is found by comparing the text (member_find). */
+/* Their one member `bits` is described without a name: it is found by comparing the text
+ * (member_find). */
 static lang_member f16_member = {.type = &ls__lang_types[TYPE_U16]};
-lang_type ls__lang_type_f16 = {.kind = TYPE_STRUCT, .mem = LS_MEM_F16, .is_complete = true, .depth = 1, .size = 2,
-                               .alignment = 2, .leaf_count = 1, .name = "f16", .members = &f16_member,
+lang_type ls__lang_type_f16 = {.kind = TYPE_STRUCT,
+                               .mem = LS_MEM_F16,
+                               .is_complete = true,
+                               .depth = 1,
+                               .size = 2,
+                               .alignment = 2,
+                               .leaf_count = 1,
+                               .name = "f16",
+                               .members = &f16_member,
                                .member_count = 1};
-lang_type ls__lang_type_bf16 = {.kind = TYPE_STRUCT, .mem = LS_MEM_BF16, .is_complete = true, .depth = 1, .size = 2,
-                                .alignment = 2, .leaf_count = 1, .name = "bf16", .members = &f16_member,
+lang_type ls__lang_type_bf16 = {.kind = TYPE_STRUCT,
+                                .mem = LS_MEM_BF16,
+                                .is_complete = true,
+                                .depth = 1,
+                                .size = 2,
+                                .alignment = 2,
+                                .leaf_count = 1,
+                                .name = "bf16",
+                                .members = &f16_member,
                                 .member_count = 1};
 
 lang_type *ls__lang_pointer_to(lang_context *context, lang_type *target, bool target_const)
@@ -121,14 +142,16 @@ const char *ls__lang_type_text(lang_context *context, const lang_type *type, boo
     if (type->kind == TYPE_POINTER) {
         const lang_type *target = type->target;
         const char *inner = ls__lang_type_text(context, target, type->target_const);
-        return ls__arena_printf(arena, target->kind == TYPE_ARRAY ? "pointer to %s" : "%s *", inner);
+        return ls__arena_printf(arena, target->kind == TYPE_ARRAY ? "pointer to %s" : "%s *",
+                                inner);
     }
     if (type->kind == TYPE_ARRAY) {
         char *counts = ls__arena_printf(arena, "[%u]", type->count);
         const lang_type *element = type->target;
         for (; element->kind == TYPE_ARRAY; element = element->target)
             counts = ls__arena_printf(arena, "%s[%u]", counts, element->count);
-        return ls__arena_printf(arena, "%s%s", ls__lang_type_text(context, element, is_const), counts);
+        return ls__arena_printf(arena, "%s%s", ls__lang_type_text(context, element, is_const),
+                                counts);
     }
     return ls__arena_printf(arena, "%s%s", prefix, type->name ? type->name : "struct");
 }
@@ -170,7 +193,8 @@ lang_type *ls__lang_common(lang_type *a, lang_type *b)
 const lang_member *ls__lang_member_find(const lang_type *type, const lang_name *name)
 {
     for (uint32_t i = 0; i < type->member_count; i++) {
-        if (type->members[i].name == name || (!type->members[i].name && ls__str_is(name->text, "bits")))
+        if (type->members[i].name == name ||
+            (!type->members[i].name && ls__str_is(name->text, "bits")))
             return &type->members[i];
     }
     return NULL;

@@ -2,11 +2,13 @@
 /*
  * Runs one kernel of a case on the reference interpreter:
  *
- *     // run: KERNEL global=X[,Y,Z] NAME=VALUE... NAME=TYPE:V,V,... -> NAME=TYPE:V,V,... [trap=CODE]
+ *     // run: KERNEL global=X[,Y,Z] NAME=VALUE... NAME=TYPE:V,V,... -> NAME=TYPE:V,V,...
+ * [trap=CODE]
  *
- * Scalars are given by value, buffers as a list of numbers of a memory type (any type: a buffer of structs may be
- * given as u32). A value "V*N" stands for N times V. f32 and f64 are decimal, hexadecimal, inf, nan, or bits as
- * 0x...b. What stands behind the arrow is compared byte for byte; a float NaN is compared as the one NaN.
+ * Scalars are given by value, buffers as a list of numbers of a memory type (any type: a buffer of
+ * structs may be given as u32). A value "V*N" stands for N times V. f32 and f64 are decimal,
+ * hexadecimal, inf, nan, or bits as 0x...b. What stands behind the arrow is compared byte for byte;
+ * a float NaN is compared as the one NaN.
  */
 #include <math.h>
 #include <stdio.h>
@@ -88,7 +90,8 @@ static bool parse_buffer(const char *text, buffer *out, ls_mem *mem)
     return true;
 }
 
-static const ls__ir_param *find_param(const ls__ir_function *kernel, const char *name, size_t length)
+static const ls__ir_param *find_param(const ls__ir_function *kernel, const char *name,
+                                      size_t length)
 {
     for (uint32_t i = 0; i < kernel->params.count; i++) {
         const ls__ir_param *param = &kernel->params.items[i];
@@ -123,7 +126,8 @@ static bool parse_argument(run *r, const char *word)
         if (!parse_buffer(equals + 1, b, &mem))
             return false;
         r->bindings[param->buffer] =
-            (ls__interp_binding){.bytes = b->bytes, .size = b->size / param->size * param->size,
+            (ls__interp_binding){.bytes = b->bytes,
+                                 .size = b->size / param->size * param->size,
                                  .identity = param->buffer + 1u};
         return true;
     }
@@ -140,16 +144,19 @@ static bool parse_argument(run *r, const char *word)
     return *end == 0;
 }
 
-static bool check_output(run *r, const char *path, const char *word, const ls__interp_result *result)
+static bool check_output(run *r, const char *path, const char *word,
+                         const ls__interp_result *result)
 {
     const char *equals = strchr(word, '=');
     if (strncmp(word, "trap=", 5) == 0) {
         if (result->trapped && result->trap_code == strtoul(word + 5, NULL, 0))
             return true;
-        printf("%s: expected %s, got %s %u\n", path, word, result->trapped ? "trap" : "no trap", result->trap_code);
+        printf("%s: expected %s, got %s %u\n", path, word, result->trapped ? "trap" : "no trap",
+               result->trap_code);
         return false;
     }
-    const ls__ir_param *param = equals ? find_param(r->kernel, word, (size_t)(equals - word)) : NULL;
+    const ls__ir_param *param =
+        equals ? find_param(r->kernel, word, (size_t)(equals - word)) : NULL;
     buffer *expected = &r->buffers[MAX_BUFFERS];
     ls_mem mem;
     if (!param || !param->is_pointer || !parse_buffer(equals + 1, expected, &mem)) {

@@ -2,18 +2,22 @@
 /*
  * Runs the corpus of Kernel C cases. The comment lines at the top of a case:
  *
- *     // error: LS0123 @ 5:9      a diagnostic that must appear there (warning: likewise); all must be listed
+ *     // error: LS0123 @ 5:9      a diagnostic that must appear there (warning: likewise); all must
+ * be listed
  *     // at: file.kc              the next error lines are about this included file
- *     // ir: TEXT                 a line of the printed IR, without positions, that must appear; lines in this order
+ *     // ir: TEXT                 a line of the printed IR, without positions, that must appear;
+ * lines in this order
  *     // not-ir: TEXT             text that must not appear in the IR
  *     // define: NAME=VALUE       a SPEC override
  *     // library: none            compile without the math library
- *     // generate: N PREFIX|BODY|SUFFIX   appends a text to the source: BODY N times, between the others
+ *     // generate: N PREFIX|BODY|SUFFIX   appends a text to the source: BODY N times, between the
+ * others
  *     // run: KERNEL ...          see run_case.c
  *
- * A case without an error line must compile. Files it includes are in the folder "include" beside it. The run also
- * fails when a diagnostic of src/lang/diagnostics.def has no case. With --docs FILE it compiles each ```c block of a
- * document instead; "```c LS0123" names the error a block must give.
+ * A case without an error line must compile. Files it includes are in the folder "include" beside
+ * it. The run also fails when a diagnostic of src/lang/diagnostics.def has no case. With --docs
+ * FILE it compiles each ```c block of a document instead; "```c LS0123" names the error a block
+ * must give.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -57,7 +61,7 @@ static char *copy_text(const char *text, size_t length)
     return copy;
 }
 
-/* --- expectations -------------------------------------------------------------------------------------- */
+/* --- expectations --------------------------------------------------------------------- */
 static bool starts_with(const char *text, const char *prefix)
 {
     return strncmp(text, prefix, strlen(prefix)) == 0;
@@ -162,8 +166,9 @@ static char *generated(const char *text, const char *generate)
     return must(out.text);
 }
 
-/* --- comparing ------------------------------------------------------------------------------------------- */
-static bool check_diagnostics(const char *path, const expectations *e, const ls__lang_diagnostics *list)
+/* --- comparing ------------------------------------------------------------------------ */
+static bool check_diagnostics(const char *path, const expectations *e,
+                              const ls__lang_diagnostics *list)
 {
     bool good = list->items.count == e->diagnostic_count;
     for (unsigned i = 0; i < list->items.count && good; i++) {
@@ -295,10 +300,11 @@ static bool check_file(const char *path)
     return good;
 }
 
-/* --- the corpus ------------------------------------------------------------------------------------------------ */
+/* --- the corpus ----------------------------------------------------------------------- */
 static bool all_ids_seen(void)
 {
-    /* LS0512 is a fault of ours when it happens: the verifier of the IR found what the front end should have. */
+    /* LS0512 is a fault of ours when it happens: the verifier of the IR found what the front end
+     * should have. */
     static const unsigned ids[] = {
 #define DIAG(number, name, severity, text, hint) number,
 #include "lang/diagnostics.def"
@@ -352,9 +358,10 @@ static int run_corpus(const char *folder)
     return failed || count == 0 || !complete;
 }
 
-/* --- documents --------------------------------------------------------------------------------------------------- */
+/* --- documents ------------------------------------------------------------------------ */
 /* One block; `info` is what follows the c on the opening line, perhaps an error id. */
-static bool check_block(const char *path, unsigned line, const char *info, const char *text, size_t length)
+static bool check_block(const char *path, unsigned line, const char *info, const char *text,
+                        size_t length)
 {
     ls__lang_library library = {ls__kernels_math, ls__kernels_math_count};
     ls__lang_options options = {.path = path, .library = &library};
@@ -363,12 +370,13 @@ static bool check_block(const char *path, unsigned line, const char *info, const
     ls_error error = {0};
     ls_status status = ls__lang_compile(text, length, &options, &module, &diagnostics, &error);
     const char *id = diagnostics.items.count ? diagnostics.items.items[0].id : "";
-    bool good = info[0] ? strncmp(info, id, 6) == 0 : status == LS_OK && diagnostics.items.count == 0;
+    bool good =
+        info[0] ? strncmp(info, id, 6) == 0 : status == LS_OK && diagnostics.items.count == 0;
     if (!good) {
         ls__strbuf out = {0};
         ls__lang_diagnostics_print(&diagnostics, &out);
-        printf("%s:%u: this block %s\n%s", path, line, info[0] ? "should give an error" : "should compile",
-               out.text ? out.text : "");
+        printf("%s:%u: this block %s\n%s", path, line,
+               info[0] ? "should give an error" : "should compile", out.text ? out.text : "");
         ls__strbuf_finish(&out);
     }
     ls__ir_module_destroy(&module);
@@ -376,7 +384,8 @@ static bool check_block(const char *path, unsigned line, const char *info, const
     return good;
 }
 
-/* The start of a diagnostic's row in the document's table: arguments are "...", and | is written \\|. */
+/* The start of a diagnostic's row in the document's table: arguments are "...", and | is written
+ * \\|. */
 static void diagnostic_row(unsigned id, const char *text, char *row, size_t size)
 {
     size_t used = (size_t)snprintf(row, size, "| LS%04u | ", id);

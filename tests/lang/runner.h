@@ -7,7 +7,8 @@
 
 #include "ir/ir.h"
 
-/* Runs what a "run:" line says and compares; prints what differs and gives false. `line` is written to. */
+/* Runs what a "run:" line says and compares; prints what differs and gives false. `line` is written
+ * to. */
 bool run_case(const char *path, const ls__ir_module *module, char *line);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The front end at its edges: failing allocations, the limit on errors, cut lines in messages, the caller's
- * floating-point environment, empty input.
+ * The front end at its edges: failing allocations, the limit on errors, cut lines in messages, the
+ * caller's floating-point environment, empty input.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,20 +17,21 @@
 #include "base/mem.h"
 #include "lang/lang.h"
 
-static const char program[] = "SPEC(i32, N, 4);\n"
-                              "struct v { f32 x, y; };\n"
-                              "static const f32 t[4] = {1.0f, 2.0f, [3] = 3.0f};\n"
-                              "static f32 f(struct v a) { for (i32 i = 0; i < N; i++) if (a.x > 3.0f) return a.y;\n"
-                              "    return a.x; }\n"
-                              "noinline f32 g(f32 x, const f32 *p) { return x + p[1]; }\n"
-                              "kernel workgroup(32) void k(u32 n, struct v v, f32 *y)\n"
-                              "{\n"
-                              "    shared f32 s[32];\n"
-                              "    u32 i = global_id(0);\n"
-                              "    s[local_id(0)] = t[i & 3u] + (i < n && y[i] > 0.0f ? f(v) : g(v.y, y));\n"
-                              "    barrier();\n"
-                              "    switch (i) { case 1: y[i] = subgroup_dummy; break; default: y[i] = s[0]; }\n"
-                              "}\n";
+static const char program[] =
+    "SPEC(i32, N, 4);\n"
+    "struct v { f32 x, y; };\n"
+    "static const f32 t[4] = {1.0f, 2.0f, [3] = 3.0f};\n"
+    "static f32 f(struct v a) { for (i32 i = 0; i < N; i++) if (a.x > 3.0f) return a.y;\n"
+    "    return a.x; }\n"
+    "noinline f32 g(f32 x, const f32 *p) { return x + p[1]; }\n"
+    "kernel workgroup(32) void k(u32 n, struct v v, f32 *y)\n"
+    "{\n"
+    "    shared f32 s[32];\n"
+    "    u32 i = global_id(0);\n"
+    "    s[local_id(0)] = t[i & 3u] + (i < n && y[i] > 0.0f ? f(v) : g(v.y, y));\n"
+    "    barrier();\n"
+    "    switch (i) { case 1: y[i] = subgroup_dummy; break; default: y[i] = s[0]; }\n"
+    "}\n";
 
 /* The program with the one unknown name replaced, so that it compiles. */
 static char *good_program(void)
@@ -42,7 +43,8 @@ static char *good_program(void)
     return text;
 }
 
-static ls_status compile(const char *text, size_t length, ls__lang_diagnostics *list, ls_error *error)
+static ls_status compile(const char *text, size_t length, ls__lang_diagnostics *list,
+                         ls_error *error)
 {
     ls__ir_module *module;
     ls_status status = ls__lang_compile(text, length, NULL, &module, list, error);
@@ -179,9 +181,10 @@ static void empty_text(void **state)
 static void parameters(void **state)
 {
     (void)state;
-    const char text[] = "SPEC(u32, M, 3);\n"
-                        "struct p { f32 x; struct { u8 a[2]; f16 h; } in; };\n"
-                        "kernel void k(bool b, u64 w, const struct p *in, f16 *h, struct p s) { h[0] = s.in.h; }\n";
+    const char text[] =
+        "SPEC(u32, M, 3);\n"
+        "struct p { f32 x; struct { u8 a[2]; f16 h; } in; };\n"
+        "kernel void k(bool b, u64 w, const struct p *in, f16 *h, struct p s) { h[0] = s.in.h; }\n";
     ls__lang_define define = {"M", 7};
     ls__lang_options options = {.path = "dir/a.kc", .defines = &define, .define_count = 1};
     ls__lang_diagnostics list = {0};
@@ -211,10 +214,10 @@ static void parameters(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(out_of_memory),    cmocka_unit_test(error_limit),
+        cmocka_unit_test(out_of_memory),      cmocka_unit_test(error_limit),
         cmocka_unit_test(syntax_error_limit), cmocka_unit_test(printed),
-        cmocka_unit_test(long_line_is_cut), cmocka_unit_test(rounding_mode),
-        cmocka_unit_test(empty_text),       cmocka_unit_test(parameters),
+        cmocka_unit_test(long_line_is_cut),   cmocka_unit_test(rounding_mode),
+        cmocka_unit_test(empty_text),         cmocka_unit_test(parameters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
