@@ -77,11 +77,18 @@ static ls_status append(ls_batch *batch, ls__record *record, ls_error *error)
     return LS_OK;
 }
 
+static ls_status check_given(const ls_batch *batch, ls_error *error)
+{
+    return batch ? LS_OK : ls__fail(error, LS_E_INVALID_ARGUMENT, "no batch was given");
+}
+
 /* --- dispatches ------------------------------------------------------------------------------- */
 ls_status ls_batch_dispatch(ls_batch *batch, const ls_dispatch *dispatch, ls_error *error)
 {
     ls__record *record;
-    ls_status status = ls__record_dispatch(batch->device, dispatch, NULL, NULL, &record, error);
+    ls_status status = check_given(batch, error);
+    if (status == LS_OK)
+        status = ls__record_dispatch(batch->device, dispatch, NULL, NULL, &record, error);
     return status == LS_OK ? append(batch, record, error) : status;
 }
 
@@ -89,8 +96,9 @@ ls_status ls_batch_dispatch_indirect(ls_batch *batch, const ls_dispatch *dispatc
                                      const uint32_t maximum[3], ls_error *error)
 {
     ls__record *record;
-    ls_status status =
-        ls__record_dispatch(batch->device, dispatch, &sizes, maximum, &record, error);
+    ls_status status = check_given(batch, error);
+    if (status == LS_OK)
+        status = ls__record_dispatch(batch->device, dispatch, &sizes, maximum, &record, error);
     return status == LS_OK ? append(batch, record, error) : status;
 }
 
@@ -101,8 +109,10 @@ static ls_status one_range(ls_batch *batch, ls__command_kind kind, const ls_rang
                            ls__record **record, uint8_t **bytes, ls_error *error)
 {
     uint64_t size;
-    ls_status status = ls__range_resolve(
-        batch->device, range, write ? LS_USAGE_WRITE : LS_USAGE_READ, write, role, &size, error);
+    ls_status status = check_given(batch, error);
+    if (status == LS_OK)
+        status = ls__range_resolve(batch->device, range, write ? LS_USAGE_WRITE : LS_USAGE_READ,
+                                   write, role, &size, error);
     if (status != LS_OK)
         return status;
     ls__record *made =
@@ -140,8 +150,10 @@ ls_status ls_batch_upload(ls_batch *batch, ls_range target, ls_mem element, cons
     if (!bytes)
         return ls__fail(error, LS_E_INVALID_ARGUMENT, "upload: no host memory was given");
     /* The budget comes first, so that a refused upload allocates nothing. */
-    ls_status status =
-        ls__range_resolve(batch->device, &target, LS_USAGE_WRITE, true, "upload", &size, error);
+    ls_status status = check_given(batch, error);
+    if (status == LS_OK)
+        status =
+            ls__range_resolve(batch->device, &target, LS_USAGE_WRITE, true, "upload", &size, error);
     if (status == LS_OK)
         status = ls__range_check_element(target.buffer->allocation, target.offset, size, element,
                                          "upload", error);
@@ -256,8 +268,10 @@ ls_status ls_batch_copy(ls_batch *batch, ls_range target, ls_range source, const
 {
     uint64_t target_size, source_size;
     uint8_t *extra;
-    ls_status status = ls__range_resolve(batch->device, &target, LS_USAGE_WRITE, true,
-                                         "copy, target", &target_size, error);
+    ls_status status = check_given(batch, error);
+    if (status == LS_OK)
+        status = ls__range_resolve(batch->device, &target, LS_USAGE_WRITE, true, "copy, target",
+                                   &target_size, error);
     if (status == LS_OK)
         status = ls__range_resolve(batch->device, &source, LS_USAGE_READ, false, "copy, source",
                                    &source_size, error);
@@ -279,11 +293,13 @@ ls_status ls_batch_copy(ls_batch *batch, ls_range target, ls_range source, const
 ls_status ls_batch_repeat_begin(ls_batch *batch, uint32_t count, uint32_t count_parameter,
                                 ls_error *error)
 {
+    ls_status status = check_given(batch, error);
+    if (status != LS_OK)
+        return status;
     if (batch->block_open)
         return ls__fail(error, LS_E_STATE, "repeat blocks do not nest");
     void *items = batch->blocks;
-    ls_status status =
-        grow(&items, batch->block_count, &batch->block_capacity, sizeof *batch->blocks, error);
+    status = grow(&items, batch->block_count, &batch->block_capacity, sizeof *batch->blocks, error);
     batch->blocks = items;
     if (status != LS_OK)
         return status;
@@ -295,6 +311,9 @@ ls_status ls_batch_repeat_begin(ls_batch *batch, uint32_t count, uint32_t count_
 
 ls_status ls_batch_repeat_end(ls_batch *batch, ls_error *error)
 {
+    ls_status status = check_given(batch, error);
+    if (status != LS_OK)
+        return status;
     if (!batch->block_open)
         return ls__fail(error, LS_E_STATE, "there is no repeat block to end");
     ls__block *block = &batch->blocks[batch->block_count - 1];

@@ -231,6 +231,34 @@ static void a_trap_names_its_place(void **state)
     ls_batch_destroy(&batch);
 }
 
+static void handles_that_are_not_there(void **state)
+{
+    bench *t = *state;
+    ls_fence *fence = NULL;
+    ls_dispatch dispatch = LS_DISPATCH_INIT;
+    uint32_t word = 0;
+    FAILS(LS_E_INVALID_ARGUMENT, ls_batch_fill(NULL, WHOLE(t->x), &word, 4, NULL, error));
+    FAILS(LS_E_INVALID_ARGUMENT, ls_batch_fill(t->fill_x, WHOLE(NULL), &word, 4, NULL, error));
+    FAILS(LS_E_INVALID_ARGUMENT, ls_batch_copy(NULL, WHOLE(t->x), WHOLE(t->y), NULL, error));
+    FAILS(LS_E_INVALID_ARGUMENT,
+          ls_batch_upload(NULL, WHOLE(t->x), LS_MEM_U32, &word, NULL, error));
+    FAILS(LS_E_INVALID_ARGUMENT,
+          ls_batch_download(t->fill_x, WHOLE(t->x), LS_MEM_U32, NULL, NULL, error));
+    FAILS(LS_E_INVALID_ARGUMENT, ls_batch_dispatch(NULL, &dispatch, error));
+    FAILS(LS_E_INVALID_ARGUMENT, ls_batch_dispatch(t->fill_x, &dispatch, error));
+    FAILS(LS_E_VERSION, ls_batch_dispatch(t->fill_x, &(ls_dispatch){0}, error));
+    FAILS(LS_E_INVALID_ARGUMENT, ls_batch_repeat_begin(NULL, 1, 0, error));
+    FAILS(LS_E_STATE, ls_batch_repeat_end(t->fill_x, error));
+    NOT_SUBMITTED(LS_E_INVALID_ARGUMENT, ls_submit(NULL, t->fill_x, NULL, &fence, error));
+    NOT_SUBMITTED(LS_E_INVALID_ARGUMENT, ls_submit(t->a, NULL, NULL, &fence, error));
+    NOT_SUBMITTED(LS_E_INVALID_ARGUMENT, ls_submit_prepared(t->a, NULL, NULL, &fence, error));
+    assert_int_equal(ls_batch_count(t->fill_x), 1);
+    ls_buffer_destroy(NULL);
+    ls_fence_destroy(&fence);
+    OK(ls_stream_destroy(NULL, error));
+    OK(ls_device_destroy(NULL, error));
+}
+
 /* Everything is destroyed around a thread that hangs in a command; the process goes on. */
 static void handles_may_go_while_a_thread_hangs(void **state)
 {
@@ -289,6 +317,7 @@ int main(void)
         BENCH(disjoint_ranges_are_no_hazard),
         BENCH(imports_alias_by_address),
         BENCH(a_trap_names_its_place),
+        BENCH(handles_that_are_not_there),
         cmocka_unit_test(handles_may_go_while_a_thread_hangs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
