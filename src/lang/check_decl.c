@@ -100,7 +100,7 @@ static void check_workgroup(lang_checker *c, lang_spec *spec, lang_function *f)
 
 static void report_type(lang_checker *c, lang_pos pos, lang_diag_id id, const lang_type *type)
 {
-    ls__lang_report(c->context, pos, id, ls__lang_type_text(c->context, type, false));
+    ls__lang_report_one(c->context, pos, id, ls__lang_type_text(c->context, type, false));
 }
 
 static void check_signature(lang_checker *c, const lang_spec *spec, lang_function *f, lang_pos pos)
@@ -337,7 +337,8 @@ static void variable(lang_checker *c, lang_declaration *d, lang_declarator *decl
         return;
     }
     if (is_table && !is_const)
-        ls__lang_report(c->context, declarator->pos, is_global ? D_MUTABLE_GLOBAL : D_STATIC_LOCAL);
+        ls__lang_report_one(c->context, declarator->pos,
+                            is_global ? D_MUTABLE_GLOBAL : D_STATIC_LOCAL, "");
     else if (is_table && !declarator->init)
         ls__lang_report(c->context, declarator->pos, D_CONST_NEEDS_VALUE);
     if (!declarator->init)

@@ -65,15 +65,9 @@ _Noreturn void ls__lang_stop(lang_context *context)
     longjmp(context->oom.jump, 1);
 }
 
-void ls__lang_report(lang_context *context, lang_pos pos, lang_diag_id id, ...)
+static void add(lang_context *context, lang_pos pos, lang_diag_id id, const char *message)
 {
     ls__arena *arena = &context->diagnostics->arena;
-    char message[512];
-    va_list arguments;
-    va_start(arguments, id);
-    vsnprintf(message, sizeof message, table[id].text, arguments);
-    va_end(arguments);
-
     uint32_t shown_column = 1;
     const char *line = source_line(context, pos, &shown_column);
     uint32_t column = pos.column ? pos.column : 1;
@@ -94,6 +88,25 @@ void ls__lang_report(lang_context *context, lang_pos pos, lang_diag_id id, ...)
     ls__vec_push(arena, &context->diagnostics->items, diagnostic);
     if (!diagnostic.is_warning && ++context->error_count >= LANG_MAX_ERRORS)
         ls__lang_stop(context);
+}
+
+void ls__lang_report_as(lang_context *context, lang_pos pos, lang_diag_id id, const char *format,
+                        ...)
+{
+    char message[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    add(context, pos, id, message);
+}
+
+void ls__lang_report_one(lang_context *context, lang_pos pos, lang_diag_id id, const char *argument)
+{
+    const char *text = table[id].text, *mark = strstr(text, "%s");
+    int before = mark ? (int)(mark - text) : (int)strlen(text);
+    ls__lang_report_as(context, pos, id, "%.*s%s%s", before, text, mark ? argument : "",
+                       mark ? mark + 2 : "");
 }
 
 void ls__lang_hint(lang_context *context, const char *format, ...)

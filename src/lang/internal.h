@@ -53,12 +53,21 @@ typedef enum lang_diag_id {
 #undef DIAG
     D_COUNT
 } lang_diag_id;
+#define DIAG(number, name, severity, text, hint) static const char lang_text_D_##name[] = text;
+#include "lang/diagnostics.def"
+#undef DIAG
 
 typedef struct lang_context lang_context;
 
-/* Adds a diagnostic; the arguments belong to the text in diagnostics.def. The 20th error ends the
- * compilation. */
-void ls__lang_report(lang_context *context, lang_pos pos, lang_diag_id id, ...);
+/* Adds a diagnostic; the arguments belong to the text in diagnostics.def, and the compiler compares
+ * them with it. The 20th error ends the compilation. */
+#define ls__lang_report(context, pos, id, ...)                                                     \
+    ls__lang_report_as((context), (pos), (id), lang_text_##id, ##__VA_ARGS__)
+void ls__lang_report_as(lang_context *context, lang_pos pos, lang_diag_id id, const char *format,
+                        ...) __attribute__((format(printf, 4, 5)));
+/* The same for an id that is computed and whose text has one %s, or no argument. */
+void ls__lang_report_one(lang_context *context, lang_pos pos, lang_diag_id id,
+                         const char *argument);
 /* Replaces the hint of the latest diagnostic. */
 void ls__lang_hint(lang_context *context, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -43,7 +43,7 @@ const char *ls__lang_describe(const lang_parser *p, const lang_token *token)
 void ls__lang_panic(lang_parser *p, lang_pos pos, lang_diag_id id, const char *argument)
 {
     if (!p->panic)
-        ls__lang_report(p->context, pos, id, argument);
+        ls__lang_report_one(p->context, pos, id, argument);
     p->panic = true;
 }
 
