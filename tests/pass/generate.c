@@ -301,6 +301,22 @@ static void fill(generator *g, ls__ir_region *region, uint32_t count, bool may_j
     g->at = outside;
 }
 
+/* condition ? a : b, the way a front end writes it. */
+static void make_choice(generator *g)
+{
+    uint32_t i = below(g, VARS);
+    ls__ir_inst *inst = ls__ir_if(&g->at, pick(g, LS_TYPE_BOOL));
+    for (uint32_t side = 0; side < 2; side++) {
+        ls__ir_cursor inside = {g->at.function, inst->regions[side], NULL, {0}}, outside = g->at;
+        if (below(g, 8) == 0)
+            continue;
+        g->at = inside;
+        ls__ir_set(&g->at, g->vars[i], pick(g, var_types[i]));
+        g->at = outside;
+    }
+    keep(g, ls__ir_get(&g->at, g->vars[i]));
+}
+
 static void make_if(generator *g)
 {
     bool uniform = g->uniform;
@@ -406,7 +422,7 @@ static void statement(generator *g)
     if (g->budget)
         g->budget--;
     if (way >= 40) {
-        variable(g);
+        way < 42 ? variable(g) : make_choice(g);
         return;
     }
     if (way >= 34 && (g->depth >= 4 || !g->budget))
@@ -493,18 +509,54 @@ static uint32_t make_callee(ls__ir_module *module)
     return function->id.id;
 }
 
+static ls_value as_word(generator *g, ls_value value)
+{
+    switch (ls__ir_type_of(g->at.function, value)) {
+    case LS_TYPE_BOOL:
+        return ls__ir_emit1(&g->at, LS_OP_B2I, value);
+    case LS_TYPE_I64: {
+        ls_value shift = ls__ir_const_i64(&g->at, 29);
+        ls_value mixed = ls__ir_emit2(&g->at, LS_OP_ROTL, value, shift);
+        return ls__ir_emit1(&g->at, LS_OP_TRUNC,
+                            ls__ir_emit2(&g->at, LS_OP_ADD, value, mixed));
+    }
+    case LS_TYPE_F32:
+        return ls__ir_convert(&g->at, LS_OP_FBITS, LS_TYPE_I32, value);
+    default:
+        return value;
+    }
+}
+
+static ls_value mix(generator *g, ls_value sum, ls_value value)
+{
+    ls_value scaled = ls__ir_emit2(&g->at, LS_OP_MUL, sum, ls__ir_const_i32(&g->at, 31));
+    return ls__ir_emit2(&g->at, LS_OP_XOR, scaled, as_word(g, value));
+}
+
+/* One word in which every variable, and maybe every value at hand, leaves a trace. */
+static void store_checksum(generator *g, bool with_values)
+{
+    ls_value sum = ls__ir_const_i32(&g->at, 7);
+    for (uint32_t i = 0; i < VARS; i++)
+        sum = mix(g, sum, ls__ir_get(&g->at, g->vars[i]));
+    for (int type = 0; with_values && type < LS_TYPE_COUNT; type++) {
+        for (uint32_t i = 0; i < g->values.count[type]; i++)
+            sum = mix(g, sum, g->values.items[type][i]);
+    }
+    ls_value offset = own_offset(g, 4 * GENERATED_WORDS);
+    ls__ir_store(&g->at, LS_MEM_U32, (ls_base){LS_BASE_BUFFER, 3}, offset, sum);
+}
+
 static void store_all(generator *g)
 {
-    for (uint32_t i = 0; i < GENERATED_WORDS; i++) {
+    store_checksum(g, below(g, 2));
+    for (uint32_t i = 1; i < GENERATED_WORDS; i++) {
         ls_value offset = ls__ir_index(&g->at, own_offset(g, 4 * GENERATED_WORDS),
                                        ls__ir_const_i64(&g->at, i), 4, 0);
         bool is_float = i % 2;
-        ls_value value = i < VARS && var_types[i] == (is_float ? LS_TYPE_F32 : LS_TYPE_I32)
-                             ? ls__ir_get(&g->at, g->vars[i])
-                             : pick(g, is_float ? LS_TYPE_F32 : LS_TYPE_I32);
-        if (i >= GENERATED_WORDS / 2 || below(g, 2))
+        if (below(g, 2))
             ls__ir_store(&g->at, is_float ? LS_MEM_F32 : LS_MEM_U32, (ls_base){LS_BASE_BUFFER, 3},
-                         offset, value);
+                         offset, pick(g, is_float ? LS_TYPE_F32 : LS_TYPE_I32));
     }
 }
 
