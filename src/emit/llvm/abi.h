@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How compiled kernels are called: shared by the code generator (which spells these layouts in LLVM
+ * types) and by device/cpu (which fills them in). The same for both tiers, both modes and all feature
+ * levels, so objects may be exchanged between submissions.
+ *
+ * An object exports for each kernel, by its ls_function.id N, the function ls_kernel_N of type
+ * ls__cpu_kernel and the table ls_kernel_info_N of type ls__cpu_kernel_info.
+ */
+#ifndef LS_EMIT_LLVM_ABI_H
+#define LS_EMIT_LLVM_ABI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Raised with every change of this file or of the code that is generated: part of cache keys. */
+enum { LS__CPU_ABI_VERSION = 1 };
+
+#define LS__CPU_KERNEL_SYMBOL "ls_kernel_"
+#define LS__CPU_INFO_SYMBOL "ls_kernel_info_"
+
+/* The first trap of the lowest (workgroup, lane) so far. One for each thread; the caller merges. */
+typedef struct ls__cpu_trap {
+    uint64_t workgroup; /* linear, x fastest */
+    uint32_t lane;      /* linear local id */
+    uint32_t code;
+    uint32_t trapped; /* 0 or 1 */
+    uint32_t reserved;
+} ls__cpu_trap;
+
+typedef struct ls__cpu_args {
+    uint8_t *const *buffers; /* start of each bound range, by buffer index */
+    const uint64_t *ranges;  /* size of each in bytes */
+    const uint8_t *scalars;  /* the scalar block */
+    const int *cancel;       /* nonzero: stop; never NULL */
+    ls__cpu_trap *trap;
+    uint32_t global_size[3];     /* lanes asked for */
+    uint32_t workgroup_count[3]; /* product below 2^63 */
+    uint32_t iteration;
+    uint32_t reserved;
+} ls__cpu_args;
+
+/* Runs workgroups [first, first + count), ascending, in linear order with x fastest. Returns 0, or 1
+ * when it stopped because of *args->cancel. `scratch`: ls__cpu_kernel_info.scratch_bytes bytes, aligned
+ * to LS__CPU_SCRATCH_ALIGNMENT, of this thread alone; need not be cleared. Runs under the default
+ * floating-point environment, which the caller sees to. */
+typedef int ls__cpu_kernel(const ls__cpu_args *args, uint64_t first, uint64_t count, uint8_t *scratch);
+
+enum { LS__CPU_SCRATCH_ALIGNMENT = 64 };
+
+typedef struct ls__cpu_kernel_info {
+    uint64_t scratch_bytes;
+    uint32_t width; /* lanes that run together as a vector; 1 = scalar code */
+    uint32_t reserved;
+} ls__cpu_kernel_info;
+
+_Static_assert(sizeof(void *) == 8, "the code generator serves 64-bit machines");
+_Static_assert(sizeof(ls__cpu_trap) == 24 && offsetof(ls__cpu_trap, lane) == 8 &&
+                   offsetof(ls__cpu_trap, code) == 12 && offsetof(ls__cpu_trap, trapped) == 16,
+               "generated code writes these fields");
+_Static_assert(offsetof(ls__cpu_args, ranges) == 8 && offsetof(ls__cpu_args, scalars) == 16 &&
+                   offsetof(ls__cpu_args, cancel) == 24 && offsetof(ls__cpu_args, trap) == 32 &&
+                   offsetof(ls__cpu_args, global_size) == 40 &&
+                   offsetof(ls__cpu_args, workgroup_count) == 52 &&
+                   offsetof(ls__cpu_args, iteration) == 64 && sizeof(ls__cpu_args) == 72,
+               "generated code reads these fields");
+_Static_assert(sizeof(ls__cpu_kernel_info) == 16, "objects carry it as two 64-bit words");
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Loads libLLVM once in a process and keeps it: unloading it would cost more than it gives, since its
+ * targets are registered for good. RTLD_LOCAL, because a Vulkan driver may bring another LLVM.
+ *
+ * The process-wide state is this file's alone: the table below, and LLVM's own options and handlers.
+ */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/status.h"
+#include "emit/llvm/api.h"
+
+static const char *const library_names[] = {"libLLVM.so.19.1", "libLLVM-19.so.1", "libLLVM-19.so"};
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static ls__llvm table;
+static ls_status load_status;
+static char load_message[256];
+
+static void fail(const char *what, const char *detail)
+{
+    load_status = LS_E_UNSUPPORTED;
+    snprintf(load_message, sizeof load_message, "%s: %s", what, detail ? detail : "unknown reason");
+}
+
+/* LLVM calls this where it would abort; there is no way on. Nothing reaches it that the checks before
+ * LLVM let through, so it names the fault and lets LLVM end the process. */
+static void fatal(const char *reason)
+{
+    (void)reason;
+}
+
+static void resolve(void *library)
+{
+#define X(name)                                                                                    \
+    table.name = (__typeof__(table.name))dlsym(library, "LLVM" #name);                             \
+    if (!table.name) {                                                                             \
+        fail("libLLVM lacks a function", "LLVM" #name);                                            \
+        return;                                                                                    \
+    }
+    LS__LLVM_FUNCTIONS(X)
+#undef X
+    /* Targets that this libLLVM was built without are left out. */
+#define X(name)                                                                                    \
+    do {                                                                                           \
+        void (*initialize)(void) = (void (*)(void))dlsym(library, "LLVM" #name);                   \
+        if (initialize)                                                                            \
+            initialize();                                                                          \
+    } while (0);
+    LS__LLVM_TARGETS(X)
+#undef X
+    unsigned major = 0;
+    table.GetVersion(&major, NULL, NULL);
+    if (major != 19) {
+        fail("libLLVM", "is not version 19");
+        return;
+    }
+    /* The pass is quadratic in the size of a block, and gains nothing here. */
+    static const char *const options[] = {"lockstep", "-disable-x86-domain-reassignment"};
+    table.ParseCommandLineOptions(2, options, NULL);
+    table.InstallFatalErrorHandler(fatal);
+}
+
+static void load(void)
+{
+    void *library = NULL;
+    for (size_t i = 0; i < sizeof library_names / sizeof *library_names && !library; i++)
+        library = dlopen(library_names[i], RTLD_NOW | RTLD_LOCAL);
+    if (library)
+        resolve(library);
+    else
+        fail("libLLVM 19 cannot be loaded", dlerror());
+}
+
+ls_status ls__llvm_load(const ls__llvm **llvm, ls_error *error)
+{
+    pthread_once(&once, load);
+    if (load_status != LS_OK)
+        return ls__fail(error, load_status, "%s", load_message);
+    *llvm = &table;
+    return LS_OK;
+}

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A module from IR to object bytes: emission, our own check of what was emitted, LLVM's verifier, LLVM's
+ * passes, code generation.
+ *
+ * LLVM reports what it cannot do by ending the process. So nothing reaches it that this file's list does
+ * not name: intrinsics that every level has instructions for, and calls of the module's own functions.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/mem.h"
+#include "base/status.h"
+#include "emit/llvm/build.h"
+#include "emit/llvm/emit.h"
+
+/* --- what may be in a module ------------------------------------------------------------------------------------- */
+
+static const char *const allowed[] = {
+    "llvm.ctpop",    "llvm.ctlz",     "llvm.cttz",        "llvm.fshl",
+    "llvm.smin",     "llvm.smax",     "llvm.umin",        "llvm.umax",
+    "llvm.sadd.sat", "llvm.uadd.sat", "llvm.ssub.sat",    "llvm.usub.sat",
+    "llvm.sqrt",     "llvm.fabs",     "llvm.fptosi.sat",  "llvm.fptoui.sat",
+    "llvm.fma",      "llvm.floor",    "llvm.ceil",        "llvm.trunc",
+    "llvm.roundeven", "llvm.memset",  "llvm.smul.with.overflow", "llvm.sadd.with.overflow",
+    "llvm.masked.store", "llvm.masked.gather", "llvm.masked.scatter",
+    "llvm.x86.avx512.vpdpbusd.512", "llvm.x86.avx512.vpdpbusd.256", "llvm.x86.avx512.vpdpbusd.128",
+    "llvm.x86.avx512.pmaddw.d.512", "llvm.x86.avx2.pmadd.wd", "llvm.x86.sse2.pmadd.wd",
+};
+
+/* These would become calls of libm at the SSE2 level. */
+static const char *const need_more_than_sse2[] = {"llvm.fma", "llvm.floor", "llvm.ceil", "llvm.trunc",
+                                                  "llvm.roundeven"};
+
+/* An overloaded name continues with a dot. */
+static bool names(const char *entry, const char *name, size_t length)
+{
+    size_t n = strlen(entry);
+    return length >= n && memcmp(entry, name, n) == 0 && (length == n || name[n] == '.');
+}
+
+static bool is_allowed(const emitter *e, const char *name, size_t length)
+{
+    bool found = false;
+    for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++)
+        found |= names(allowed[i], name, length);
+    for (size_t i = 0; i < sizeof need_more_than_sse2 / sizeof *need_more_than_sse2; i++) {
+        if (e->target.level == LS__LLVM_SSE2 && names(need_more_than_sse2[i], name, length))
+            return false;
+    }
+    return found;
+}
+
+static ls_status check_module(const emitter *e, ls_error *error)
+{
+    const ls__llvm *l = e->l;
+    for (lv f = l->GetFirstFunction(e->out); f; f = l->GetNextFunction(f)) {
+        size_t length;
+        const char *name = l->GetValueName2(f, &length);
+        if (l->IsDeclaration(f) && !is_allowed(e, name, length))
+            return ls__fail(error, LS_E_INTERNAL, "the code generator called '%.*s'", (int)length, name);
+    }
+    char *message = NULL;
+    if (l->VerifyModule(e->out, LLVMReturnStatusAction, &message)) {
+        ls__fail(error, LS_E_INTERNAL, "LLVM refuses the code: %s", message);
+        l->DisposeMessage(message);
+        return LS_E_INTERNAL;
+    }
+    l->DisposeMessage(message);
+    return LS_OK;
+}
+
+/* --- the module ----------------------------------------------------------------------------------------------------- */
+
+static void init_types(emitter *e)
+{
+    const ls__llvm *l = e->l;
+    e->i1 = l->IntTypeInContext(e->context, 1);
+    e->i8 = l->IntTypeInContext(e->context, 8);
+    e->i16 = l->IntTypeInContext(e->context, 16);
+    e->i32 = l->IntTypeInContext(e->context, 32);
+    e->i64 = l->IntTypeInContext(e->context, 64);
+    e->f16 = l->HalfTypeInContext(e->context);
+    e->f32 = l->FloatTypeInContext(e->context);
+    e->f64 = l->DoubleTypeInContext(e->context);
+    e->ptr = l->PointerTypeInContext(e->context, 0);
+    e->void_type = l->VoidTypeInContext(e->context);
+}
+
+static ls_status emit_functions(emitter *e, ls_error *error)
+{
+    const ls__llvm *l = e->l;
+    e->tables = LS__NEW_ARRAY(e->arena, lv, e->module->tables.count);
+    lt zeros = l->ArrayType2(e->i8, 16);
+    e->zeros = l->AddGlobal(e->out, zeros, "");
+    l->SetInitializer(e->zeros, l->ConstNull(zeros));
+    l->SetGlobalConstant(e->zeros, 1);
+    l->SetLinkage(e->zeros, LLVMPrivateLinkage);
+    l->SetAlignment(e->zeros, 16);
+    for (uint32_t i = 1; i < e->module->functions.count; i++) {
+        const ls__ir_function *function = e->module->functions.items[i];
+        ls_status status = function->is_kernel ? ls__llvm_emit_kernel(e, function, error) : LS_OK;
+        if (status != LS_OK)
+            return status;
+    }
+    return check_module(e, error);
+}
+
+/* --- LLVM's passes and code generation ------------------------------------------------------------------------------------ */
+
+static LLVMTargetMachineRef create_machine(const emitter *e, ls_error *error)
+{
+    const ls__llvm *l = e->l;
+    LLVMTargetRef target;
+    char *message = NULL;
+    if (l->GetTargetFromTriple(e->target.triple, &target, &message)) {
+        ls__fail(error, LS_E_UNSUPPORTED, "libLLVM: %s", message);
+        l->DisposeMessage(message);
+        return NULL;
+    }
+    LLVMTargetMachineOptionsRef options = l->CreateTargetMachineOptions();
+    l->TargetMachineOptionsSetCPU(options, e->target.cpu);
+    l->TargetMachineOptionsSetFeatures(options, e->target.features);
+    l->TargetMachineOptionsSetCodeGenOptLevel(
+        options, e->target.quick ? LLVMCodeGenLevelNone : LLVMCodeGenLevelDefault);
+    l->TargetMachineOptionsSetRelocMode(options, LLVMRelocPIC);
+    l->TargetMachineOptionsSetCodeModel(options, LLVMCodeModelSmall);
+    LLVMTargetMachineRef machine = l->CreateTargetMachineWithOptions(target, e->target.triple, options);
+    l->DisposeTargetMachineOptions(options);
+    if (!machine) {
+        ls__fail(error, LS_E_UNSUPPORTED, "libLLVM cannot generate code for %s", e->target.triple);
+        return NULL;
+    }
+    if (e->target.quick) {
+        l->SetTargetMachineGlobalISel(machine, 0);
+        l->SetTargetMachineFastISel(machine, 1);
+        l->SetTargetMachineGlobalISelAbort(machine, LLVMGlobalISelAbortDisable);
+    }
+    return machine;
+}
+
+static ls_status run_passes(const emitter *e, LLVMTargetMachineRef machine, ls_error *error)
+{
+    const ls__llvm *l = e->l;
+    (void)machine;
+    LLVMPassBuilderOptionsRef options = l->CreatePassBuilderOptions();
+    l->PassBuilderOptionsSetLoopVectorization(options, 0);
+    l->PassBuilderOptionsSetSLPVectorization(options, 0);
+    const char *pipeline = e->target.quick ? "function(mem2reg,early-cse,dce)" : "default<O2>";
+    LLVMErrorRef failure = l->RunPasses(e->out, pipeline, machine, options);
+    l->DisposePassBuilderOptions(options);
+    if (!failure)
+        return LS_OK;
+    char *message = l->GetErrorMessage(failure);
+    ls__fail(error, LS_E_INTERNAL, "LLVM's passes: %s", message);
+    return LS_E_INTERNAL;
+}
+
+typedef struct diagnosis {
+    bool failed;
+    char text[256];
+} diagnosis;
+
+static const ls__llvm *diagnosing; /* the table is one for the process */
+
+static void on_diagnostic(LLVMDiagnosticInfoRef info, void *context)
+{
+    diagnosis *d = context;
+    if (diagnosing->GetDiagInfoSeverity(info) != LLVMDSError)
+        return;
+    char *text = diagnosing->GetDiagInfoDescription(info);
+    d->failed = true;
+    snprintf(d->text, sizeof d->text, "%s", text);
+    diagnosing->DisposeMessage(text);
+}
+
+static ls_status generate(const emitter *e, LLVMTargetMachineRef machine, const diagnosis *d, void **bytes,
+                          size_t *size, ls_error *error)
+{
+    const ls__llvm *l = e->l;
+    char *message = NULL;
+    LLVMMemoryBufferRef buffer = NULL;
+    if (l->TargetMachineEmitToMemoryBuffer(machine, e->out, LLVMObjectFile, &message, &buffer)) {
+        ls__fail(error, LS_E_INTERNAL, "LLVM's code generator: %s", message);
+        l->DisposeMessage(message);
+        return LS_E_INTERNAL;
+    }
+    ls_status status = LS_OK;
+    *size = l->GetBufferSize(buffer);
+    *bytes = NULL;
+    if (d->failed)
+        status = ls__fail(error, LS_E_INTERNAL, "LLVM's code generator: %s", d->text);
+    else if (!(*bytes = ls__mem_alloc(*size, 1)))
+        status = ls__fail_oom(error, *size);
+    else
+        memcpy(*bytes, l->GetBufferStart(buffer), *size);
+    l->DisposeMemoryBuffer(buffer);
+    return status;
+}
+
+/* --- entry points -------------------------------------------------------------------------------------------------------------- */
+
+typedef struct job {
+    void **bytes;
+    size_t *size;
+    char **text;
+    bool optimized;
+} job;
+
+static ls_status print(const emitter *e, char **text, ls_error *error)
+{
+    char *printed = e->l->PrintModuleToString(e->out);
+    *text = ls__mem_strdup(printed);
+    e->l->DisposeMessage(printed);
+    return *text ? LS_OK : ls__fail_oom(error, 0);
+}
+
+static ls_status compile(emitter *e, const job *j, const diagnosis *d, ls_error *error)
+{
+    const ls__llvm *l = e->l;
+    LLVMTargetMachineRef machine = create_machine(e, error);
+    if (!machine)
+        return LS_E_UNSUPPORTED;
+    LLVMTargetDataRef layout = l->CreateTargetDataLayout(machine);
+    l->SetModuleDataLayout(e->out, layout);
+    l->DisposeTargetData(layout);
+    l->SetTarget(e->out, e->target.triple);
+    ls_status status = emit_functions(e, error);
+    if (status == LS_OK && (j->bytes || j->optimized))
+        status = run_passes(e, machine, error);
+    if (status == LS_OK && j->text)
+        status = print(e, j->text, error);
+    if (status == LS_OK && j->bytes)
+        status = generate(e, machine, d, j->bytes, j->size, error);
+    l->DisposeTargetMachine(machine);
+    return status;
+}
+
+static ls_status run(const ls__ir_module *module, const char *target, const job *j, ls_error *error)
+{
+    emitter e = {.module = module};
+    ls__arena arena;
+    ls__oom oom;
+    diagnosis d = {0};
+    if (!ls__llvm_target_parse(target, &e.target))
+        return ls__fail(error, LS_E_INVALID_ARGUMENT, "no such code generator target: '%s'", target);
+    ls_status status = ls__llvm_load(&e.l, error);
+    if (status != LS_OK)
+        return status;
+    diagnosing = e.l;
+    ls__arena_init(&arena, &oom, 0);
+    e.arena = &arena;
+    e.context = e.l->ContextCreate();
+    e.l->ContextSetDiagnosticHandler(e.context, on_diagnostic, &d);
+    e.l->ContextSetDiscardValueNames(e.context, 1);
+    e.out = e.l->ModuleCreateWithNameInContext("lockstep", e.context);
+    e.b = e.l->CreateBuilderInContext(e.context);
+    init_types(&e);
+    if (setjmp(oom.jump))
+        status = ls__oom_status(&oom, error);
+    else
+        status = compile(&e, j, &d, error);
+    e.l->DisposeBuilder(e.b);
+    e.l->DisposeModule(e.out);
+    e.l->ContextDispose(e.context);
+    ls__arena_finish(&arena);
+    return status;
+}
+
+ls_status ls__llvm_emit(const ls__ir_module *module, const char *target, bool unchecked, void **bytes,
+                        size_t *size, ls_error *error)
+{
+    (void)unchecked;
+    return run(module, target, &(job){.bytes = bytes, .size = size}, error);
+}
+
+ls_status ls__llvm_print(const ls__ir_module *module, const char *target, bool optimized, char **text,
+                         ls_error *error)
+{
+    return run(module, target, &(job){.text = text, .optimized = optimized}, error);
+}

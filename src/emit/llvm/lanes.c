@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is done lane by lane: gathers, scatters, atomics, 64-bit division, traps. Vectors go through
+ * memory and a loop runs over the lanes, in helper functions of the module so that a kernel with many
+ * such accesses stays small; where the level has gather instructions, those are used. An offset of a
+ * lane that is not active is LS_NOWHERE, so the range check leaves it out.
+ */
+#include "emit/llvm/abi.h"
+#include "emit/llvm/build.h"
+
+static unsigned log2_of(uint32_t n)
+{
+    return (unsigned)__builtin_ctz(n);
+}
+
+/* --- loops over lanes -------------------------------------------------------------------------------------------- */
+
+typedef struct lane_loop {
+    lb head, exit;
+    lv lane; /* i32 */
+    lb before;
+} lane_loop;
+
+static lane_loop begin_lanes(unit *u)
+{
+    lane_loop loop = {.head = mk_block(u), .exit = mk_block(u), .before = u->l->GetInsertBlock(u->b)};
+    mk_br(u, loop.head);
+    mk_begin(u, loop.head);
+    loop.lane = u->l->BuildPhi(u->b, u->e->i32, "");
+    return loop;
+}
+
+static void end_lanes(unit *u, const lane_loop *loop)
+{
+    lv next = mk_add(u, loop->lane, mk_i32(u, 1));
+    lv values[2] = {mk_i32(u, 0), next};
+    lb blocks[2] = {loop->before, u->l->GetInsertBlock(u->b)};
+    u->l->AddIncoming(loop->lane, values, blocks, 2);
+    mk_cond_br(u, mk_icmp(u, LLVMIntULT, next, mk_i32(u, u->width)), loop->head, loop->exit);
+    mk_begin(u, loop->exit);
+}
+
+static lv element_of(unit *u, lv array, lt type, lv lane)
+{
+    return u->l->BuildGEP2(u->b, type, array, &lane, 1, "");
+}
+
+static lv load_element(unit *u, lv array, lt type, lv lane)
+{
+    return u->l->BuildLoad2(u->b, type, element_of(u, array, type, lane), "");
+}
+
+/* A vector in memory. */
+static lv spill(unit *u, lv vector)
+{
+    lv place = ls__llvm_alloca(u, u->l->TypeOf(vector));
+    u->l->BuildStore(u->b, vector, place);
+    return place;
+}
+
+/* --- helper functions ------------------------------------------------------------------------------------------------ */
+
+typedef struct helper_unit {
+    unit u;
+    lb after;
+} helper_unit;
+
+/* Begins helper `which`: a function of `count` pointers and integers as `types` say. */
+static void begin_helper(unit *caller, helper_unit *h, unsigned which, lt *types, unsigned count)
+{
+    emitter *e = caller->e;
+    h->u = (unit){.e = e, .l = e->l, .b = e->b, .width = caller->width};
+    h->after = e->l->GetInsertBlock(e->b);
+    lt type = e->l->FunctionType(e->void_type, types, count, 0);
+    h->u.code = e->l->AddFunction(e->out, "", type);
+    e->l->SetLinkage(h->u.code, LLVMPrivateLinkage);
+    unsigned no_inline = e->l->GetEnumAttributeKindForName("noinline", 8);
+    e->l->AddAttributeAtIndex(h->u.code, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                              e->l->CreateEnumAttribute(e->context, no_inline, 0));
+    e->helpers[log2_of(caller->width)].function[which] = h->u.code;
+    mk_begin(&h->u, mk_block(&h->u));
+}
+
+static void end_helper(helper_unit *h)
+{
+    h->u.l->BuildRetVoid(h->u.b);
+    mk_begin(&h->u, h->after);
+}
+
+static lv helper_of(unit *u, unsigned which)
+{
+    return u->e->helpers[log2_of(u->width)].function[which];
+}
+
+static void call_helper(unit *u, unsigned which, lv *args, unsigned count)
+{
+    lv function = helper_of(u, which);
+    u->l->BuildCall2(u->b, u->l->GlobalGetValueType(function), function, args, count, "");
+}
+
+static lt int_of_bytes(unit *u, uint32_t bytes)
+{
+    return u->l->IntTypeInContext(u->e->context, 8 * bytes);
+}
+
+/* (base, limit, offsets, values): loads into, or stores from, `values`. */
+static void make_access(unit *caller, bool is_gather, uint32_t bytes)
+{
+    helper_unit h;
+    emitter *e = caller->e;
+    lt types[4] = {e->ptr, e->i64, e->ptr, e->ptr}, type = int_of_bytes(caller, bytes);
+    unsigned which = (is_gather ? HELPER_GATHER : HELPER_SCATTER) + log2_of(bytes);
+    begin_helper(caller, &h, which, types, 4);
+    unit *u = &h.u;
+    lv base = u->l->GetParam(u->code, 0), limit = u->l->GetParam(u->code, 1);
+    lv offsets = u->l->GetParam(u->code, 2), values = u->l->GetParam(u->code, 3);
+    lane_loop loop = begin_lanes(u);
+    lv offset = load_element(u, offsets, e->i64, loop.lane);
+    lv inside = mk_icmp(u, LLVMIntULT, offset, limit), pointer = mk_at(u, base, offset);
+    if (is_gather) {
+        lv value = mk_load(u, type, mk_select(u, inside, pointer, e->zeros), 1);
+        u->l->BuildStore(u->b, value, element_of(u, values, type, loop.lane));
+    } else {
+        lb store = mk_block(u), after = mk_block(u);
+        mk_cond_br(u, inside, store, after);
+        mk_begin(u, store);
+        mk_store(u, load_element(u, values, type, loop.lane), pointer, 1);
+        mk_br(u, after);
+        mk_begin(u, after);
+    }
+    end_lanes(u, &loop);
+    end_helper(&h);
+}
+
+/* --- gather, scatter ------------------------------------------------------------------------------------------------- */
+
+static lv gather_instruction(unit *u, lv base, lv limit, lv offsets, lt type)
+{
+    lv inside = mk_icmp(u, LLVMIntULT, offsets, ls__llvm_splat(u, limit));
+    lv pointers = mk_at(u, base, offsets);
+    lt overloads[2] = {type, u->l->TypeOf(pointers)};
+    lv args[4] = {pointers, mk_i32(u, 1), inside, u->l->ConstNull(type)};
+    return ls__llvm_intrinsic(u, "llvm.masked.gather", overloads, 2, args, 4);
+}
+
+static void scatter_instruction(unit *u, lv base, lv limit, lv offsets, lv values)
+{
+    lv inside = mk_icmp(u, LLVMIntULT, offsets, ls__llvm_splat(u, limit));
+    lv pointers = mk_at(u, base, offsets);
+    lt overloads[2] = {u->l->TypeOf(values), u->l->TypeOf(pointers)};
+    lv args[4] = {values, pointers, mk_i32(u, 1), inside};
+    ls__llvm_intrinsic(u, "llvm.masked.scatter", overloads, 2, args, 4);
+}
+
+lv ls__llvm_gather(unit *u, lv base, lv limit, lv offsets, uint32_t bytes)
+{
+    const ls__llvm_target *target = &u->e->target;
+    bool has_gather = target->level == LS__LLVM_AVX2 || target->level == LS__LLVM_AVX512;
+    lt type = mk_by_lane(u, int_of_bytes(u, bytes));
+    if (has_gather && bytes >= 4 && !target->quick && u->width >= 4)
+        return gather_instruction(u, base, limit, offsets, type);
+    if (!helper_of(u, HELPER_GATHER + log2_of(bytes)))
+        make_access(u, true, bytes);
+    lv out = ls__llvm_alloca(u, type);
+    lv args[4] = {base, limit, spill(u, offsets), out};
+    call_helper(u, HELPER_GATHER + log2_of(bytes), args, 4);
+    return u->l->BuildLoad2(u->b, type, out, "");
+}
+
+void ls__llvm_scatter(unit *u, lv base, lv limit, lv offsets, lv values, uint32_t bytes)
+{
+    const ls__llvm_target *target = &u->e->target;
+    if (target->level == LS__LLVM_AVX512 && bytes >= 4 && !target->quick && u->width >= 4) {
+        scatter_instruction(u, base, limit, offsets, values);
+        return;
+    }
+    if (!helper_of(u, HELPER_SCATTER + log2_of(bytes)))
+        make_access(u, false, bytes);
+    lv args[4] = {base, limit, spill(u, offsets), spill(u, values)};
+    call_helper(u, HELPER_SCATTER + log2_of(bytes), args, 4);
+}
+
+/* --- 64-bit division ---------------------------------------------------------------------------------------------------- */
+
+static lv divide_scalar(unit *u, ls_op op, lv a, lv b)
+{
+    switch (op) {
+    case LS_OP_SDIV:
+        return u->l->BuildSDiv(u->b, a, b, "");
+    case LS_OP_UDIV:
+        return u->l->BuildUDiv(u->b, a, b, "");
+    case LS_OP_SREM:
+        return u->l->BuildSRem(u->b, a, b, "");
+    default:
+        return u->l->BuildURem(u->b, a, b, "");
+    }
+}
+
+static void make_divide(unit *caller, ls_op op, unsigned which)
+{
+    helper_unit h;
+    lt types[3] = {caller->e->ptr, caller->e->ptr, caller->e->ptr}, word = caller->e->i64;
+    begin_helper(caller, &h, which, types, 3);
+    unit *u = &h.u;
+    lane_loop loop = begin_lanes(u);
+    lv a = load_element(u, u->l->GetParam(u->code, 0), word, loop.lane);
+    lv b = load_element(u, u->l->GetParam(u->code, 1), word, loop.lane);
+    lv out = element_of(u, u->l->GetParam(u->code, 2), word, loop.lane);
+    u->l->BuildStore(u->b, divide_scalar(u, op, a, b), out);
+    end_lanes(u, &loop);
+    end_helper(&h);
+}
+
+/* By divisors that are neither 0 nor, signed, -1. */
+lv ls__llvm_divide64(unit *u, ls_op op, lv a, lv b)
+{
+    unsigned which = HELPER_DIVIDE + (unsigned)(op - LS_OP_SDIV);
+    if (!helper_of(u, which))
+        make_divide(u, op, which);
+    lt type = u->l->TypeOf(a);
+    lv out = ls__llvm_alloca(u, type), args[3] = {spill(u, a), spill(u, b), out};
+    call_helper(u, which, args, 3);
+    return u->l->BuildLoad2(u->b, type, out, "");
+}
+
+_Static_assert(LS_OP_UDIV == LS_OP_SDIV + 1 && LS_OP_SREM == LS_OP_SDIV + 2 &&
+                   LS_OP_UREM == LS_OP_SDIV + 3,
+               "helpers are numbered by operation");
+
+/* --- atomics -------------------------------------------------------------------------------------------------------------- */
+
+static LLVMAtomicRMWBinOp atomic_op(ls_atomic kind)
+{
+    static const LLVMAtomicRMWBinOp ops[LS_ATOMIC_COUNT] = {
+        [LS_ATOMIC_ADD] = LLVMAtomicRMWBinOpAdd,   [LS_ATOMIC_SMIN] = LLVMAtomicRMWBinOpMin,
+        [LS_ATOMIC_SMAX] = LLVMAtomicRMWBinOpMax,  [LS_ATOMIC_UMIN] = LLVMAtomicRMWBinOpUMin,
+        [LS_ATOMIC_UMAX] = LLVMAtomicRMWBinOpUMax, [LS_ATOMIC_AND] = LLVMAtomicRMWBinOpAnd,
+        [LS_ATOMIC_OR] = LLVMAtomicRMWBinOpOr,     [LS_ATOMIC_XOR] = LLVMAtomicRMWBinOpXor,
+        [LS_ATOMIC_XCHG] = LLVMAtomicRMWBinOpXchg};
+    return ops[kind];
+}
+
+static lv one_atomic(unit *u, const ls__ir_inst *inst, lv pointer, lv a, lv b)
+{
+    LLVMAtomicOrdering relaxed = LLVMAtomicOrderingMonotonic;
+    if (inst->op == LS_OP_ATOMIC)
+        return u->l->BuildAtomicRMW(u->b, atomic_op((ls_atomic)inst->imm), pointer, a, relaxed, 0);
+    lv pair = u->l->BuildAtomicCmpXchg(u->b, pointer, a, b, relaxed, relaxed, 0);
+    return u->l->BuildExtractValue(u->b, pair, 0, "");
+}
+
+/* The old value, or 0 when out of range. */
+static lv guarded_atomic(unit *u, const ls__ir_inst *inst, lv base, lv limit, lv offset, lv a, lv b)
+{
+    lb before = u->l->GetInsertBlock(u->b), inside = mk_block(u), after = mk_block(u);
+    mk_cond_br(u, mk_icmp(u, LLVMIntULT, offset, limit), inside, after);
+    mk_begin(u, inside);
+    lv old = one_atomic(u, inst, mk_at(u, base, offset), a, b);
+    mk_br(u, after);
+    mk_begin(u, after);
+    lv phi = u->l->BuildPhi(u->b, u->l->TypeOf(a), "");
+    lv values[2] = {mk_k(u, a, 0), old};
+    lb blocks[2] = {before, inside};
+    u->l->AddIncoming(phi, values, blocks, 2);
+    return phi;
+}
+
+static lv atomic_lanes(unit *u, const ls__ir_inst *inst, lv base, lv limit)
+{
+    lv offsets = ls__llvm_vector(u, inst->args[0]);
+    if (u->mask)
+        offsets = mk_select(u, u->mask, offsets, mk_k(u, offsets, (uint64_t)LS_NOWHERE));
+    lv all_a = ls__llvm_vector(u, inst->args[1]);
+    lv a_place = spill(u, all_a), offset_place = spill(u, offsets);
+    lv b_place = inst->arg_count > 2 ? spill(u, ls__llvm_vector(u, inst->args[2])) : NULL;
+    lv out = ls__llvm_alloca(u, u->l->TypeOf(all_a));
+    lt type = mk_element(u, all_a);
+    lane_loop loop = begin_lanes(u);
+    lv offset = load_element(u, offset_place, u->e->i64, loop.lane);
+    lv a = load_element(u, a_place, type, loop.lane);
+    lv b = b_place ? load_element(u, b_place, type, loop.lane) : NULL;
+    lv old = guarded_atomic(u, inst, base, limit, offset, a, b);
+    u->l->BuildStore(u->b, old, element_of(u, out, type, loop.lane));
+    end_lanes(u, &loop);
+    return u->l->BuildLoad2(u->b, u->l->TypeOf(all_a), out, "");
+}
+
+void ls__llvm_emit_atomic(unit *u, const ls__ir_inst *inst)
+{
+    uint32_t bytes = ls__ir_mem_bytes((ls_mem)inst->mem);
+    lv base, size;
+    if (inst->base.kind == LS_BASE_BUFFER) {
+        base = u->buffers[inst->base.index];
+        size = u->ranges[inst->base.index];
+    } else {
+        base = mk_at(u, u->scratch, mk_i64(u, u->shared_offsets[inst->base.index]));
+        size = mk_i64(u, u->function->shared.items[inst->base.index].size);
+    }
+    lv limit = mk_intrinsic(u, "llvm.usub.sat", size, mk_i64(u, bytes - 1), NULL);
+    if (u->width == 1) {
+        lv b = inst->arg_count > 2 ? ls__llvm_scalar(u, inst->args[2]) : NULL;
+        lv old = guarded_atomic(u, inst, base, limit, ls__llvm_scalar(u, inst->args[0]),
+                                ls__llvm_scalar(u, inst->args[1]), b);
+        ls__llvm_define(u, inst, (val){.scalar = old});
+        return;
+    }
+    ls__llvm_define(u, inst, (val){.vector = atomic_lanes(u, inst, base, limit)});
+}
+
+/* --- traps ------------------------------------------------------------------------------------------------------------------ */
+
+/* (record, workgroup, lane, code): keeps the first trap of the lowest (workgroup, lane). */
+static void make_trap(unit *caller)
+{
+    helper_unit h;
+    emitter *e = caller->e;
+    lt types[4] = {e->ptr, e->i64, e->i32, e->i32};
+    begin_helper(caller, &h, HELPER_TRAP, types, 4);
+    unit *u = &h.u;
+    lv record = u->l->GetParam(u->code, 0), workgroup = u->l->GetParam(u->code, 1);
+    lv lane = u->l->GetParam(u->code, 2), code = u->l->GetParam(u->code, 3);
+    lv old_workgroup = mk_field(u, e->i64, record, offsetof(ls__cpu_trap, workgroup));
+    lv old_lane = mk_field(u, e->i32, record, offsetof(ls__cpu_trap, lane));
+    lv trapped = mk_field(u, e->i32, record, offsetof(ls__cpu_trap, trapped));
+    lv first = mk_icmp(u, LLVMIntEQ, trapped, mk_i32(u, 0));
+    lv same = mk_and(u, mk_icmp(u, LLVMIntEQ, workgroup, old_workgroup),
+                     mk_icmp(u, LLVMIntULT, lane, old_lane));
+    lv lower = mk_or(u, same, mk_icmp(u, LLVMIntULT, workgroup, old_workgroup));
+    lb write = mk_block(u), after = mk_block(u);
+    mk_cond_br(u, mk_or(u, first, lower), write, after);
+    mk_begin(u, write);
+    u->l->BuildStore(u->b, workgroup, record);
+    u->l->BuildStore(u->b, lane, mk_at(u, record, mk_i64(u, offsetof(ls__cpu_trap, lane))));
+    u->l->BuildStore(u->b, code, mk_at(u, record, mk_i64(u, offsetof(ls__cpu_trap, code))));
+    u->l->BuildStore(u->b, mk_i32(u, 1), mk_at(u, record, mk_i64(u, offsetof(ls__cpu_trap, trapped))));
+    mk_br(u, after);
+    mk_begin(u, after);
+    end_helper(&h);
+}
+
+/* Of the active lanes the lowest counts: the others come after it. */
+void ls__llvm_emit_trap(unit *u, const ls__ir_inst *inst)
+{
+    if (!helper_of(u, HELPER_TRAP))
+        make_trap(u);
+    val code = ls__llvm_value(u, inst->args[0]);
+    lv lane = mk_i32(u, 0);
+    if (u->mask)
+        lane = mk_intrinsic(u, "llvm.cttz", ls__llvm_mask_bits(u, u->mask),
+                            u->l->ConstInt(u->e->i1, 0, 0), NULL);
+    lane = mk_and(u, lane, mk_i32(u, u->width - 1));
+    lv one = code.scalar ? code.scalar : mk_extract(u, code.vector, lane);
+    lv record = mk_field(u, u->e->ptr, u->args, offsetof(ls__cpu_args, trap));
+    lv args[4] = {record, u->workgroup_linear, mk_add(u, u->first_lane, lane), one};
+    call_helper(u, HELPER_TRAP, args, 4);
+}

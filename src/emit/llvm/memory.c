@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Loads and stores. In order of preference: one place for the strand (a scalar access), contiguous
+ * (a vector access when all of it is in range, which one comparison of scalars tells), and lane by lane
+ * (lanes.c). An offset is in range when it is below `size - bytes + 1`, computed so that it is 0 for
+ * objects that are too small; LS_NOWHERE and all negative offsets are above as unsigned numbers.
+ */
+#include "emit/llvm/build.h"
+
+typedef struct place {
+    lv base;   /* pointer */
+    lv size;   /* bytes, i64 */
+    bool mine; /* no other thread sees it, so inactive lanes may be written back */
+    bool known; /* in range: no check of active lanes is needed */
+    uint32_t bytes;
+    lt type; /* what memory holds: an integer type */
+} place;
+
+static lv table_of(unit *u, uint32_t index)
+{
+    emitter *e = u->e;
+    if (e->tables[index])
+        return e->tables[index];
+    const ls__ir_object *object = &e->module->tables.items[index];
+    lv bytes = e->l->ConstStringInContext2(e->context, (const char *)object->bytes, object->size, 1);
+    lv global = e->l->AddGlobal(e->out, e->l->TypeOf(bytes), "");
+    e->l->SetInitializer(global, bytes);
+    e->l->SetGlobalConstant(global, 1);
+    e->l->SetLinkage(global, LLVMPrivateLinkage);
+    e->l->SetAlignment(global, object->alignment);
+    return e->tables[index] = global;
+}
+
+static place place_of(unit *u, const ls__ir_inst *inst)
+{
+    ls_base base = inst->base;
+    place p = {.bytes = ls__ir_mem_bytes((ls_mem)inst->mem),
+               .known = (inst->flags & LS__IR_INBOUNDS) != 0};
+    p.type = u->l->IntTypeInContext(u->e->context, 8 * p.bytes);
+    switch (base.kind) {
+    case LS_BASE_BUFFER:
+        p.base = u->buffers[base.index];
+        p.size = u->ranges[base.index];
+        break;
+    case LS_BASE_SHARED:
+        p.base = mk_at(u, u->scratch, mk_i64(u, u->shared_offsets[base.index]));
+        p.size = mk_i64(u, u->function->shared.items[base.index].size);
+        p.mine = true;
+        break;
+    case LS_BASE_LOCAL:
+        p.base = u->locals[base.index].place;
+        if (!p.base) {
+            const local *l = &u->locals[base.index];
+            slot s = {SLOT_SCRATCH, NULL, l->offset, l->step};
+            p.base = ls__llvm_slot_address(u, &s);
+        }
+        p.size = mk_i64(u, u->function->locals.items[base.index].size);
+        p.mine = true;
+        break;
+    default:
+        p.base = table_of(u, base.index);
+        p.size = mk_i64(u, u->e->module->tables.items[base.index].size);
+        break;
+    }
+    return p;
+}
+
+/* Offsets below this have `bytes` bytes behind them in the object. */
+static lv limit_of(unit *u, const place *p, uint64_t bytes)
+{
+    return mk_intrinsic(u, "llvm.usub.sat", p->size, mk_i64(u, bytes - 1), NULL);
+}
+
+/* --- bits and values ------------------------------------------------------------------------------------------ */
+
+lv ls__llvm_from_memory(unit *u, ls_mem mem, lv bits)
+{
+    switch (mem) {
+    case LS_MEM_BOOL:
+        return mk_icmp(u, LLVMIntNE, bits, mk_k(u, bits, 0));
+    case LS_MEM_I8:
+    case LS_MEM_I16:
+        return mk_sext(u, bits, u->e->i32);
+    case LS_MEM_U8:
+    case LS_MEM_U16:
+    case LS_MEM_F16:
+    case LS_MEM_BF16:
+        return mk_zext(u, bits, u->e->i32);
+    case LS_MEM_F32:
+        return mk_bitcast(u, bits, u->e->f32);
+    case LS_MEM_F64:
+        return mk_bitcast(u, bits, u->e->f64);
+    default:
+        return bits;
+    }
+}
+
+static lv canonical_16(unit *u, lv bits, uint64_t infinity, uint64_t nan)
+{
+    lv magnitude = mk_and(u, bits, mk_k(u, bits, 0x7fff));
+    return mk_select(u, mk_icmp(u, LLVMIntUGT, magnitude, mk_k(u, bits, infinity)),
+                     mk_k(u, bits, nan), bits);
+}
+
+static lv to_bits(unit *u, const ls__ir_inst *inst, lv value)
+{
+    ls_mem mem = (ls_mem)inst->mem;
+    bool raw = (inst->flags & LS__IR_RAW) != 0;
+    switch (mem) {
+    case LS_MEM_BOOL:
+        return mk_zext(u, value, u->e->i8);
+    case LS_MEM_I8:
+    case LS_MEM_U8:
+        return mk_trunc(u, value, u->e->i8);
+    case LS_MEM_F16:
+        value = raw ? value : canonical_16(u, value, 0x7c00, 0x7e00);
+        return mk_trunc(u, value, u->e->i16);
+    case LS_MEM_BF16:
+        value = raw ? value : canonical_16(u, value, 0x7f80, 0x7fc0);
+        return mk_trunc(u, value, u->e->i16);
+    case LS_MEM_I16:
+    case LS_MEM_U16:
+        return mk_trunc(u, value, u->e->i16);
+    case LS_MEM_F32:
+    case LS_MEM_F64:
+        if (!raw && !ls__llvm_is_clean(u, inst->args[1], 0))
+            return ls__llvm_canonical(u, ls__ir_mem_type(mem), value, true);
+        return mk_bitcast(u, value, mem == LS_MEM_F32 ? u->e->i32 : u->e->i64);
+    default:
+        return value;
+    }
+}
+
+/* --- one place for the strand -------------------------------------------------------------------------------------- */
+
+static lv load_scalar(unit *u, const place *p, lv offset)
+{
+    lv pointer = mk_at(u, p->base, offset);
+    if (!p->known) {
+        lv inside = mk_icmp(u, LLVMIntULT, offset, limit_of(u, p, p->bytes));
+        pointer = mk_select(u, inside, pointer, u->e->zeros);
+    }
+    return mk_load(u, p->type, pointer, 1);
+}
+
+static void store_scalar(unit *u, const place *p, lv offset, lv bits)
+{
+    if (p->known) {
+        mk_store(u, bits, mk_at(u, p->base, offset), 1);
+        return;
+    }
+    lb inside = mk_block(u), after = mk_block(u);
+    mk_cond_br(u, mk_icmp(u, LLVMIntULT, offset, limit_of(u, p, p->bytes)), inside, after);
+    mk_begin(u, inside);
+    mk_store(u, bits, mk_at(u, p->base, offset), 1);
+    mk_br(u, after);
+    mk_begin(u, after);
+}
+
+/* An element of the vector that an active lane holds (the highest one's): which, is the kernel's race. */
+static lv of_an_active_lane(unit *u, lv vector)
+{
+    if (!u->mask)
+        return mk_extract(u, vector, mk_i32(u, u->width - 1));
+    lv zeros = mk_intrinsic(u, "llvm.ctlz", ls__llvm_mask_bits(u, u->mask),
+                            u->l->ConstInt(u->e->i1, 0, 0), NULL);
+    lv lane = mk_and(u, mk_sub(u, mk_i32(u, 31), zeros), mk_i32(u, u->width - 1));
+    return mk_extract(u, vector, lane);
+}
+
+/* --- lane by lane ----------------------------------------------------------------------------------------------------- */
+
+/* Offsets for lanes.c: those of inactive lanes are nowhere. Objects of a lane lie one behind the other. */
+static lv lane_offsets(unit *u, const ls__ir_inst *inst, place *p, lv offsets)
+{
+    lv nowhere = mk_k(u, offsets, (uint64_t)LS_NOWHERE);
+    if (inst->base.kind == LS_BASE_LOCAL) {
+        lv inside = mk_icmp(u, LLVMIntULT, offsets, ls__llvm_splat(u, limit_of(u, p, p->bytes)));
+        uint32_t size = u->function->locals.items[inst->base.index].size;
+        lv starts = mk_mul(u, mk_zext(u, u->lanes, u->e->i64), mk_k(u, offsets, size));
+        offsets = mk_select(u, inside, mk_add(u, offsets, starts), nowhere);
+        p->size = mk_i64(u, (uint64_t)size * u->width);
+    }
+    return u->mask ? mk_select(u, u->mask, offsets, nowhere) : offsets;
+}
+
+static lv load_lanes(unit *u, const ls__ir_inst *inst, place p)
+{
+    lv offsets = lane_offsets(u, inst, &p, ls__llvm_vector(u, inst->args[0]));
+    return ls__llvm_gather(u, p.base, limit_of(u, &p, p.bytes), offsets, p.bytes);
+}
+
+static void store_lanes(unit *u, const ls__ir_inst *inst, place p, lv bits)
+{
+    lv offsets = lane_offsets(u, inst, &p, ls__llvm_vector(u, inst->args[0]));
+    ls__llvm_scatter(u, p.base, limit_of(u, &p, p.bytes), offsets, bits, p.bytes);
+}
+
+/* --- contiguous ---------------------------------------------------------------------------------------------------------- */
+
+typedef struct contiguous {
+    lv pointer;
+    lv fast; /* i1, or NULL: always */
+} contiguous;
+
+/* Element l of the vector at `pointer` is lane l's, when `fast`. */
+static bool find_contiguous(unit *u, const ls__ir_inst *inst, const place *p, contiguous *out)
+{
+    val offset = ls__llvm_value(u, inst->args[0]);
+    bool is_local = inst->base.kind == LS_BASE_LOCAL;
+    if (is_local || !offset.base || offset.stride != (int64_t)p->bytes)
+        return false;
+    out->pointer = mk_at(u, p->base, offset.base);
+    out->fast = offset.valid;
+    if (!p->known || u->mask) {
+        lv limit = limit_of(u, p, (uint64_t)p->bytes * u->width);
+        lv inside = mk_icmp(u, LLVMIntULT, offset.base, limit);
+        out->fast = out->fast ? mk_and(u, out->fast, inside) : inside;
+    }
+    return true;
+}
+
+static lv load_contiguous(unit *u, const ls__ir_inst *inst, const place *p, const contiguous *c)
+{
+    lt type = mk_by_lane(u, p->type);
+    if (!c->fast)
+        return mk_load(u, type, c->pointer, 1);
+    lb fast = mk_block(u), slow = mk_block(u), after = mk_block(u);
+    mk_cond_br(u, c->fast, fast, slow);
+    mk_begin(u, fast);
+    lv loaded = mk_load(u, type, c->pointer, 1);
+    mk_br(u, after);
+    mk_begin(u, slow);
+    lv gathered = load_lanes(u, inst, *p);
+    lb slow_end = u->l->GetInsertBlock(u->b);
+    mk_br(u, after);
+    mk_begin(u, after);
+    lv phi = u->l->BuildPhi(u->b, type, "");
+    lv values[2] = {loaded, gathered};
+    lb blocks[2] = {fast, slow_end};
+    u->l->AddIncoming(phi, values, blocks, 2);
+    return phi;
+}
+
+/* Whether the level stores elements of this size under a mask. */
+static bool has_masked_store(const unit *u, uint32_t bytes)
+{
+    return u->e->target.level == LS__LLVM_AVX512 || (u->e->target.level == LS__LLVM_AVX2 && bytes >= 4);
+}
+
+static void store_masked(unit *u, lv bits, lv pointer, bool mine)
+{
+    if (mine) {
+        lv old = mk_load(u, u->l->TypeOf(bits), pointer, 1);
+        mk_store(u, mk_select(u, u->mask, bits, old), pointer, 1);
+        return;
+    }
+    lt overloads[2] = {u->l->TypeOf(bits), u->e->ptr};
+    lv args[4] = {bits, pointer, mk_i32(u, 1), u->mask};
+    ls__llvm_intrinsic(u, "llvm.masked.store", overloads, 2, args, 4);
+}
+
+static void store_contiguous(unit *u, const ls__ir_inst *inst, const place *p, const contiguous *c,
+                             lv bits)
+{
+    bool masked = u->mask && (p->mine || has_masked_store(u, p->bytes));
+    lv condition = c->fast;
+    if (u->mask && !masked) { /* only when all lanes are active */
+        lv off = mk_not(u, ls__llvm_any(u, mk_not(u, u->mask)));
+        condition = condition ? mk_and(u, condition, off) : off;
+    }
+    lb fast = mk_block(u), slow = NULL, after = mk_block(u);
+    if (condition) {
+        slow = mk_block(u);
+        mk_cond_br(u, condition, fast, slow);
+    } else {
+        mk_br(u, fast);
+    }
+    mk_begin(u, fast);
+    if (masked)
+        store_masked(u, bits, c->pointer, p->mine);
+    else
+        mk_store(u, bits, c->pointer, 1);
+    mk_br(u, after);
+    if (slow) {
+        mk_begin(u, slow);
+        store_lanes(u, inst, *p, bits);
+        mk_br(u, after);
+    }
+    mk_begin(u, after);
+}
+
+/* --- the instructions --------------------------------------------------------------------------------------------------------- */
+
+void ls__llvm_emit_load(unit *u, const ls__ir_inst *inst)
+{
+    ls_mem mem = (ls_mem)inst->mem;
+    place p = place_of(u, inst);
+    val offset = ls__llvm_value(u, inst->args[0]);
+    bool of_lane = inst->base.kind == LS_BASE_LOCAL && u->width > 1;
+    bool uniform = ls__llvm_is_uniform(u, inst->id);
+    contiguous c;
+
+    if (uniform && !offset.scalar) /* all active lanes have the same */
+        offset.scalar = of_an_active_lane(u, offset.vector);
+    if (!of_lane && offset.scalar) {
+        lv value = ls__llvm_from_memory(u, mem, load_scalar(u, &p, offset.scalar));
+        val result = {.scalar = value};
+        if (!uniform)
+            result = (val){.vector = ls__llvm_splat(u, value), .base = value};
+        ls__llvm_define(u, inst, result);
+        return;
+    }
+    if (!of_lane && offset.base && offset.stride == 0 && !offset.valid) {
+        lv value = ls__llvm_from_memory(u, mem, load_scalar(u, &p, offset.base));
+        ls__llvm_define(u, inst, (val){.vector = ls__llvm_splat(u, value), .base = value});
+        return;
+    }
+    lv bits = find_contiguous(u, inst, &p, &c) ? load_contiguous(u, inst, &p, &c)
+                                               : load_lanes(u, inst, p);
+    ls__llvm_define(u, inst, (val){.vector = ls__llvm_from_memory(u, mem, bits)});
+}
+
+void ls__llvm_emit_store(unit *u, const ls__ir_inst *inst)
+{
+    place p = place_of(u, inst);
+    val offset = ls__llvm_value(u, inst->args[0]), value = ls__llvm_value(u, inst->args[1]);
+    bool of_lane = inst->base.kind == LS_BASE_LOCAL && u->width > 1;
+    contiguous c;
+
+    if (!of_lane && offset.scalar) {
+        lv one = value.scalar ? value.scalar : of_an_active_lane(u, value.vector);
+        store_scalar(u, &p, offset.scalar, to_bits(u, inst, one));
+        return;
+    }
+    lv bits = to_bits(u, inst, ls__llvm_vector(u, inst->args[1]));
+    if (find_contiguous(u, inst, &p, &c))
+        store_contiguous(u, inst, &p, &c, bits);
+    else
+        store_lanes(u, inst, p, bits);
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Operations between lanes. A kernel that has some runs strands of 32 lanes, so a strand is a subgroup.
+ * They stand in workgroup-uniform control flow and in workgroups that are a multiple of 32, so every
+ * lane is active.
+ */
+#include "emit/llvm/build.h"
+
+/* Lane i gets the element of lane i xor `step`. */
+static lv butterfly(unit *u, lv vector, uint32_t step)
+{
+    lv indices[32];
+    for (uint32_t i = 0; i < u->width; i++)
+        indices[i] = mk_i32(u, i ^ step);
+    return u->l->BuildShuffleVector(u->b, vector, vector, u->l->ConstVector(indices, u->width), "");
+}
+
+static lv reduce(unit *u, const ls__ir_inst *inst, lv vector)
+{
+    static const ls_op ops[LS_REDUCE_COUNT] = {
+        [LS_REDUCE_ADD] = LS_OP_ADD,   [LS_REDUCE_SMIN] = LS_OP_SMIN, [LS_REDUCE_SMAX] = LS_OP_SMAX,
+        [LS_REDUCE_UMIN] = LS_OP_UMIN, [LS_REDUCE_UMAX] = LS_OP_UMAX, [LS_REDUCE_FMIN] = LS_OP_FMIN,
+        [LS_REDUCE_FMAX] = LS_OP_FMAX, [LS_REDUCE_AND] = LS_OP_AND,   [LS_REDUCE_OR] = LS_OP_OR,
+        [LS_REDUCE_XOR] = LS_OP_XOR};
+    bool of_floats = inst->type == LS_TYPE_F32 || inst->type == LS_TYPE_F64;
+    ls_op op = inst->imm == LS_REDUCE_ADD && of_floats ? LS_OP_FADD : ops[inst->imm];
+    /* After a step the lanes hold the same values in two, four, ... copies: half of the vector at a
+     * time says it all. */
+    for (uint32_t half = u->width / 2; half > 0; half /= 2) {
+        lv low[32], high[32];
+        for (uint32_t i = 0; i < half; i++) {
+            low[i] = mk_i32(u, i);
+            high[i] = mk_i32(u, i + half);
+        }
+        lv a = u->l->BuildShuffleVector(u->b, vector, vector, u->l->ConstVector(low, half), "");
+        lv b = u->l->BuildShuffleVector(u->b, vector, vector, u->l->ConstVector(high, half), "");
+        vector = ls__llvm_combine(u, op, a, b);
+    }
+    return mk_extract(u, vector, mk_i32(u, 0));
+}
+
+/* By one store and a load for each lane; a constant distance is recognised by LLVM. */
+static lv shuffle(unit *u, lv vector, lv sources)
+{
+    lv result = u->l->ConstNull(u->l->TypeOf(vector));
+    lv wrapped = mk_and(u, sources, mk_k(u, sources, u->width - 1));
+    for (uint32_t i = 0; i < u->width; i++) {
+        lv lane = mk_extract(u, wrapped, mk_i32(u, i));
+        result = u->l->BuildInsertElement(u->b, result, mk_extract(u, vector, lane), mk_i32(u, i), "");
+    }
+    return result;
+}
+
+static lv first_of(unit *u, val value)
+{
+    return value.scalar ? value.scalar : mk_extract(u, value.vector, mk_i32(u, 0));
+}
+
+/* Where the source is lane xor a constant, the shuffle is one of constants. */
+static bool is_butterfly(const unit *u, ls_value source, uint32_t *step)
+{
+    const ls__ir_inst *inst = ls__ir_def(u->function, source);
+    if (inst->op != LS_OP_XOR)
+        return false;
+    const ls__ir_inst *a = ls__ir_def(u->function, inst->args[0]);
+    const ls__ir_inst *b = ls__ir_def(u->function, inst->args[1]);
+    const ls__ir_inst *id = a->op == LS_OP_ID ? a : b, *constant = a->op == LS_OP_ID ? b : a;
+    if (id->op != LS_OP_ID || id->imm != LS_ID_LANE || constant->op != LS_OP_CONST)
+        return false;
+    *step = (uint32_t)constant->imm & (u->width - 1);
+    return true;
+}
+
+static void emit_shuffle(unit *u, const ls__ir_inst *inst)
+{
+    val value = ls__llvm_value(u, inst->args[0]), source = ls__llvm_value(u, inst->args[1]);
+    uint32_t step;
+    val result = {0};
+    if (value.scalar) {
+        result.scalar = value.scalar;
+    } else if (source.scalar) {
+        lv lane = mk_and(u, source.scalar, mk_i32(u, u->width - 1));
+        result.scalar = mk_extract(u, value.vector, lane);
+    } else if (is_butterfly(u, inst->args[1], &step)) {
+        result.vector = butterfly(u, value.vector, step);
+    } else {
+        result.vector = shuffle(u, value.vector, source.vector);
+    }
+    if (result.scalar && !ls__llvm_is_uniform(u, inst->id))
+        result = (val){.vector = ls__llvm_splat(u, result.scalar), .base = result.scalar};
+    ls__llvm_define(u, inst, result);
+}
+
+void ls__llvm_emit_subgroup(unit *u, const ls__ir_inst *inst)
+{
+    val value = ls__llvm_value(u, inst->args[0]);
+    lv result;
+    switch ((ls_op)inst->op) {
+    case LS_OP_SG_SHUFFLE:
+        emit_shuffle(u, inst);
+        return;
+    case LS_OP_SG_BROADCAST: {
+        lv lane = mk_and(u, first_of(u, ls__llvm_value(u, inst->args[1])), mk_i32(u, u->width - 1));
+        result = value.scalar ? value.scalar : mk_extract(u, value.vector, lane);
+        break;
+    }
+    case LS_OP_SG_REDUCE:
+        result = reduce(u, inst, ls__llvm_vector(u, inst->args[0]));
+        break;
+    case LS_OP_SG_BALLOT:
+        result = ls__llvm_mask_bits(u, ls__llvm_vector(u, inst->args[0]));
+        break;
+    default: /* WG_UNIFORM */
+        result = first_of(u, value);
+        break;
+    }
+    ls__llvm_define(u, inst, (val){.scalar = result});
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Feature levels. "x86-64-v3" and "x86-64-v4" are the psABI's levels, which LLVM knows as CPU names:
+ * v3 has AVX2, FMA, F16C, BMI; v4 adds AVX-512 F, BW, CD, DQ, VL.
+ */
+#include <string.h>
+
+#include "emit/llvm/target.h"
+#include "pass/pass.h"
+
+static bool take_word(const char **text, char word[16])
+{
+    size_t length = strcspn(*text, "+");
+    if (length == 0 || length >= 16)
+        return false;
+    memcpy(word, *text, length);
+    word[length] = 0;
+    *text += length;
+    if (**text == '+')
+        (*text)++;
+    return true;
+}
+
+static bool set_level(ls__llvm_target *target, const char *word)
+{
+    static const struct {
+        const char *name, *triple, *cpu;
+        ls__llvm_level level;
+        uint32_t width;
+    } levels[] = {
+        {"sse2", "x86_64-unknown-linux-gnu", "x86-64", LS__LLVM_SSE2, 8},
+        {"avx2", "x86_64-unknown-linux-gnu", "x86-64-v3", LS__LLVM_AVX2, 16},
+        {"avx512", "x86_64-unknown-linux-gnu", "x86-64-v4", LS__LLVM_AVX512, 32},
+        {"neon", "aarch64-unknown-linux-gnu", "generic", LS__LLVM_NEON, 8},
+    };
+    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
+        if (strcmp(word, levels[i].name) == 0) {
+            target->level = levels[i].level;
+            target->triple = levels[i].triple;
+            target->cpu = levels[i].cpu;
+            target->width = levels[i].width;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool set_option(ls__llvm_target *target, const char *word)
+{
+    bool *flag = NULL;
+    if (strcmp(word, "avx512vnni") == 0 && target->level == LS__LLVM_AVX512)
+        flag = &target->avx512vnni;
+    else if (strcmp(word, "avxvnni") == 0 && target->level == LS__LLVM_AVX2)
+        flag = &target->avxvnni;
+    if (flag) {
+        *flag = true;
+        strcat(target->features, target->features[0] ? ",+" : "+");
+        strcat(target->features, word);
+        return true;
+    }
+    if (strcmp(word, "quick") == 0)
+        return target->quick = true;
+    if (target->mode != LS__LLVM_AUTO)
+        return false;
+    if (strcmp(word, "scalar") == 0)
+        target->mode = LS__LLVM_SCALAR;
+    else if (strcmp(word, "vector") == 0)
+        target->mode = LS__LLVM_VECTOR;
+    return target->mode != LS__LLVM_AUTO;
+}
+
+bool ls__llvm_target_parse(const char *text, ls__llvm_target *target)
+{
+    char word[16], native[LS__LLVM_TARGET_BYTES], level[16];
+    *target = (ls__llvm_target){0};
+    if (strlen(text) >= LS__LLVM_TARGET_BYTES || !take_word(&text, word))
+        return false;
+    if (strcmp(word, "native") == 0) {
+        ls__llvm_native_target(native);
+        const char *rest = native;
+        if (!take_word(&rest, level) || !set_level(target, level))
+            return false;
+        while (*rest) {
+            if (!take_word(&rest, word) || !set_option(target, word))
+                return false;
+        }
+    } else if (!set_level(target, word)) {
+        return false;
+    }
+    unsigned count = 0;
+    while (*text) {
+        if (++count > 4 || !take_word(&text, word) || !set_option(target, word))
+            return false;
+    }
+    return true;
+}
+
+void ls__llvm_native_target(char target[LS__LLVM_TARGET_BYTES])
+{
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+              __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("f16c");
+    bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+              __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+              __builtin_cpu_supports("avx512vl");
+    strcpy(target, v4 ? "avx512" : v3 ? "avx2" : "sse2");
+    if (v4 && __builtin_cpu_supports("avx512vnni"))
+        strcat(target, "+avx512vnni");
+#else
+    strcpy(target, "neon");
+#endif
+}
+
+bool ls__llvm_target_runs(const char *text)
+{
+    ls__llvm_target wanted, native;
+    if (!ls__llvm_target_parse(text, &wanted) || !ls__llvm_target_parse("native", &native))
+        return false;
+    if ((wanted.level == LS__LLVM_NEON) != (native.level == LS__LLVM_NEON))
+        return false;
+#if defined(__x86_64__) && defined(__GNUC__) && __GNUC__ >= 12
+    if (wanted.avxvnni && !__builtin_cpu_supports("avxvnni"))
+        return false;
+#else
+    if (wanted.avxvnni)
+        return false;
+#endif
+    return wanted.level <= native.level && (!wanted.avx512vnni || native.avx512vnni);
+}
+
+uint32_t ls__llvm_lowering(const char *text)
+{
+    ls__llvm_target target;
+    if (!ls__llvm_target_parse(text, &target))
+        return 0;
+    uint32_t lower = LS__LOWER_GRID_BARRIER;
+    if (target.level == LS__LLVM_SSE2) /* no fma, roundps (SSE4.1) or vcvtph2ps: LLVM would call libm */
+        lower |= LS__LOWER_FMA | LS__LOWER_ROUND | LS__LOWER_CONVERT;
+    return lower;
+}

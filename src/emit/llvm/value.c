@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One instruction of a segment: dispatch, launch geometry, parameters, variables, and what is known of
+ * integers as base + lane * stride, which makes loads and stores contiguous.
+ */
+#include <assert.h>
+
+#include "emit/llvm/abi.h"
+#include "emit/llvm/build.h"
+
+/* --- values ------------------------------------------------------------------------------------------------ */
+
+val ls__llvm_value(unit *u, ls_value value)
+{
+    assert(u->value_stamps[value.id] == u->segment && "what crosses segments has been brought in");
+    return u->values[value.id];
+}
+
+lv ls__llvm_scalar(unit *u, ls_value value)
+{
+    return ls__llvm_value(u, value).scalar;
+}
+
+lv ls__llvm_vector(unit *u, ls_value value)
+{
+    val v = ls__llvm_value(u, value);
+    return v.vector ? v.vector : ls__llvm_splat(u, v.scalar);
+}
+
+lv ls__llvm_slot_address(unit *u, const slot *s)
+{
+    if (s->kind == SLOT_STACK)
+        return s->place;
+    lv strand = mk_zext(u, u->strand, u->e->i64);
+    lv offset = mk_add(u, mk_i64(u, s->offset), mk_mul(u, strand, mk_i64(u, s->step)));
+    return mk_at(u, u->scratch, offset);
+}
+
+void ls__llvm_define(unit *u, const ls__ir_inst *inst, val value)
+{
+    u->values[inst->id.id] = value;
+    u->value_stamps[inst->id.id] = u->segment;
+    const slot *s = &u->value_slots[inst->id.id];
+    if (s->kind != SLOT_NONE)
+        u->l->BuildStore(u->b, value.scalar ? value.scalar : value.vector, ls__llvm_slot_address(u, s));
+}
+
+static val scalar_val(lv scalar)
+{
+    return (val){.scalar = scalar};
+}
+
+/* --- geometry ------------------------------------------------------------------------------------------------ */
+
+/* first + lane, where first is a multiple of the width. */
+static val consecutive(unit *u, lv first)
+{
+    if (u->width == 1)
+        return scalar_val(first);
+    return (val){.vector = mk_add(u, ls__llvm_splat(u, first), u->lanes),
+                 .base = first,
+                 .stride = 1,
+                 .no_wrap = true};
+}
+
+static lv divide_const(unit *u, lv a, uint32_t divisor)
+{
+    return divisor == 1 ? a : u->l->BuildUDiv(u->b, a, mk_k(u, a, divisor), "");
+}
+
+static lv modulo_const(unit *u, lv a, uint32_t divisor)
+{
+    return u->l->BuildURem(u->b, a, mk_k(u, a, divisor), "");
+}
+
+/* Linear ids divided by what lies before dimension d, modulo its size. */
+static lv coordinate(unit *u, lv linear, uint32_t d)
+{
+    uint32_t before = d == 0 ? 1 : d == 1 ? u->workgroup[0] : u->workgroup[0] * u->workgroup[1];
+    lv place = divide_const(u, linear, before);
+    return before * u->workgroup[d] >= u->lane_count ? place : modulo_const(u, place, u->workgroup[d]);
+}
+
+static val local_id(unit *u, uint32_t d)
+{
+    uint32_t before = d == 0 ? 1 : d == 1 ? u->workgroup[0] : u->workgroup[0] * u->workgroup[1];
+    if (u->workgroup[d] == 1)
+        return scalar_val(mk_i32(u, 0));
+    if (u->width == 1)
+        return scalar_val(coordinate(u, u->first_lane, d));
+    if (d == 0 && u->workgroup[0] % u->width == 0)
+        return consecutive(u, coordinate(u, u->first_lane, 0));
+    if (before % u->width == 0) { /* the same in a strand, although the analysis cannot say so */
+        lv scalar = coordinate(u, u->first_lane, d);
+        return (val){.vector = ls__llvm_splat(u, scalar), .base = scalar, .no_wrap = true};
+    }
+    lv linear = mk_add(u, ls__llvm_splat(u, u->first_lane), u->lanes);
+    return (val){.vector = coordinate(u, linear, d)};
+}
+
+static bool is_power_of_two(uint32_t n)
+{
+    return (n & (n - 1)) == 0;
+}
+
+static val global_id(unit *u, uint32_t d)
+{
+    val local = local_id(u, d);
+    lv start = mk_mul(u, u->workgroup_id[d], mk_i32(u, u->workgroup[d]));
+    if (local.scalar)
+        return scalar_val(mk_add(u, start, local.scalar));
+    local.vector = mk_add(u, ls__llvm_splat(u, start), local.vector);
+    if (local.base) {
+        local.base = mk_add(u, start, local.base);
+        local.no_wrap = local.stride == 0 || is_power_of_two(u->workgroup[d]);
+    }
+    return local;
+}
+
+static val lane_id(unit *u)
+{
+    return consecutive(u, mk_and(u, u->first_lane, mk_i32(u, 31)));
+}
+
+static val geometry(unit *u, const ls__ir_inst *inst)
+{
+    uint32_t d = (uint32_t)inst->imm2;
+    switch ((ls_id)inst->imm) {
+    case LS_ID_GLOBAL_ID:
+        return global_id(u, d);
+    case LS_ID_LOCAL_ID:
+        return local_id(u, d);
+    case LS_ID_WORKGROUP_ID:
+        return scalar_val(u->workgroup_id[d]);
+    case LS_ID_GLOBAL_SIZE:
+        return scalar_val(
+            mk_field(u, u->e->i32, u->args, offsetof(ls__cpu_args, global_size) + 4 * d));
+    case LS_ID_WORKGROUP_SIZE:
+        return scalar_val(mk_i32(u, u->workgroup[d]));
+    case LS_ID_WORKGROUP_COUNT:
+        return scalar_val(u->workgroup_count[d]);
+    case LS_ID_LOCAL_INDEX:
+        return consecutive(u, u->first_lane);
+    case LS_ID_LANE:
+        return lane_id(u);
+    case LS_ID_SUBGROUP:
+        return scalar_val(mk_lshr(u, u->first_lane, mk_i32(u, 5)));
+    case LS_ID_ITERATION:
+        return scalar_val(mk_field(u, u->e->i32, u->args, offsetof(ls__cpu_args, iteration)));
+    case LS_ID_COUNT:
+        break;
+    }
+    assert(false && "a known id (verifier)");
+    return scalar_val(mk_i32(u, 0));
+}
+
+/* --- parameters ------------------------------------------------------------------------------------------------ */
+
+/* The bits of scalar parameter `index` as memory holds them, in an i64. */
+static lv param_bits(unit *u, const ls__ir_param *param, uint32_t index)
+{
+    lv value = u->scalars[index];
+    uint32_t bits = 8 * ls__ir_mem_bytes((ls_mem)param->mem);
+    if (param->mem == LS_MEM_F32)
+        value = mk_bitcast(u, value, u->e->i32);
+    else if (param->mem == LS_MEM_F64)
+        value = mk_bitcast(u, value, u->e->i64);
+    if (mk_int_bits(u, value) > bits)
+        value = mk_trunc(u, value, u->l->IntTypeInContext(u->e->context, bits));
+    return mk_int_bits(u, value) == 64 ? value : mk_zext(u, value, u->e->i64);
+}
+
+/* A function's parameters are values; reading them goes by the bytes of the scalar block they stand for. */
+static lv function_param(unit *u, const ls__ir_inst *inst)
+{
+    uint32_t bytes = ls__ir_mem_bytes((ls_mem)inst->mem), scalar = 0;
+    lv all = NULL;
+    for (uint32_t i = 0; i < u->function->params.count; i++) {
+        const ls__ir_param *param = &u->function->params.items[i];
+        if (param->is_pointer)
+            continue;
+        uint32_t index = scalar++;
+        uint32_t size = ls__ir_mem_bytes((ls_mem)param->mem);
+        if (param->offset + size <= inst->imm || inst->imm + bytes <= param->offset)
+            continue;
+        lv bits = param_bits(u, param, index);
+        if (param->offset < inst->imm)
+            bits = mk_lshr(u, bits, mk_k(u, bits, 8 * (inst->imm - param->offset)));
+        else if (param->offset > inst->imm)
+            bits = mk_shl(u, bits, mk_k(u, bits, 8 * (param->offset - inst->imm)));
+        all = all ? mk_or(u, all, bits) : bits;
+    }
+    lt narrow = u->l->IntTypeInContext(u->e->context, 8 * bytes);
+    if (!all)
+        all = u->l->ConstNull(mk_by_lane(u, u->e->i64));
+    return ls__llvm_from_memory(u, (ls_mem)inst->mem, bytes == 8 ? all : mk_trunc(u, all, narrow));
+}
+
+static val param(unit *u, const ls__ir_inst *inst)
+{
+    if (!u->function->is_kernel) {
+        lv value = function_param(u, inst);
+        return u->width == 1 ? scalar_val(value) : (val){.vector = value};
+    }
+    /* The entry block reads it once: later stores of the kernel could alias it for all LLVM knows. */
+    lb here = u->l->GetInsertBlock(u->b);
+    mk_begin(u, u->allocas);
+    lt type = u->l->IntTypeInContext(u->e->context, 8 * ls__ir_mem_bytes((ls_mem)inst->mem));
+    lv block = mk_field(u, u->e->ptr, u->args, offsetof(ls__cpu_args, scalars));
+    lv value = ls__llvm_from_memory(u, (ls_mem)inst->mem, mk_load(u, type, mk_at(u, block, mk_i64(u, inst->imm)), 1));
+    mk_begin(u, here);
+    return scalar_val(value);
+}
+
+static lv constant(unit *u, const ls__ir_inst *inst)
+{
+    if (inst->type == LS_TYPE_F32)
+        return mk_bitcast(u, mk_i32(u, inst->imm), u->e->f32);
+    if (inst->type == LS_TYPE_F64)
+        return mk_bitcast(u, mk_i64(u, inst->imm), u->e->f64);
+    return u->l->ConstInt(ls__llvm_type(u, (ls_type)inst->type, false), inst->imm, 0);
+}
+
+static lv range_of(unit *u, ls_base base)
+{
+    switch (base.kind) {
+    case LS_BASE_BUFFER:
+        return u->ranges[base.index];
+    case LS_BASE_SHARED:
+        return mk_i64(u, u->function->shared.items[base.index].size);
+    case LS_BASE_LOCAL:
+        return mk_i64(u, u->function->locals.items[base.index].size);
+    default:
+        return mk_i64(u, u->e->module->tables.items[base.index].size);
+    }
+}
+
+/* --- variables ---------------------------------------------------------------------------------------------------- */
+
+void ls__llvm_set_var(unit *u, ls_var var, lv scalar, lv vector)
+{
+    variable *v = &u->vars[var.id];
+    if (ls__llvm_is_uniform_var(u, var)) {
+        u->l->BuildStore(u->b, scalar, v->place);
+        return;
+    }
+    if (!vector)
+        vector = ls__llvm_splat(u, scalar);
+    if (u->mask) {
+        lv old = u->l->BuildLoad2(u->b, u->l->TypeOf(vector), v->place, "");
+        vector = mk_select(u, u->mask, vector, old);
+    }
+    u->l->BuildStore(u->b, vector, v->place);
+}
+
+static val get_var(unit *u, const ls__ir_inst *inst)
+{
+    bool uniform = ls__llvm_is_uniform_var(u, (ls_var){(uint32_t)inst->imm});
+    lt type = ls__llvm_type(u, (ls_type)inst->type, !uniform);
+    lv value = u->l->BuildLoad2(u->b, type, u->vars[inst->imm].place, "");
+    return uniform ? scalar_val(value) : (val){.vector = value};
+}
+
+/* --- base + lane * stride ---------------------------------------------------------------------------------------- */
+
+typedef struct linear { /* an operand in this form */
+    lv base, valid;
+    int64_t stride;
+    bool no_wrap;
+} linear;
+
+static bool as_linear(const val *v, linear *out)
+{
+    *out = (linear){v->scalar ? v->scalar : v->base, v->scalar ? NULL : v->valid,
+                    v->scalar ? 0 : v->stride, v->scalar || v->no_wrap};
+    return out->base != NULL;
+}
+
+static lv both(unit *u, lv a, lv b)
+{
+    return a && b ? mk_and(u, a, b) : a ? a : b;
+}
+
+enum { MAX_STRIDE = 1 << 20 }; /* strides beyond are of no use, and products of two still fit */
+
+static bool small(int64_t stride)
+{
+    return stride <= MAX_STRIDE && stride >= -MAX_STRIDE;
+}
+
+/* An extension to 64 bits keeps the form when no lane wraps, which is tested at run time. */
+static void extend_linear(unit *u, bool is_signed, const linear *a, val *out)
+{
+    lt wide = u->e->i64;
+    lv base = is_signed ? mk_sext(u, a->base, wide) : mk_zext(u, a->base, wide);
+    lv valid = a->valid;
+    if (a->stride != 0 && (is_signed || !a->no_wrap)) {
+        lv last = mk_add(u, base, mk_i64(u, (uint64_t)(a->stride * (int64_t)(u->width - 1))));
+        lv cut = mk_trunc(u, last, u->e->i32);
+        lv back = is_signed ? mk_sext(u, cut, wide) : mk_zext(u, cut, wide);
+        valid = both(u, valid, mk_icmp(u, LLVMIntEQ, back, last));
+    }
+    out->base = base;
+    out->stride = a->stride;
+    out->valid = valid;
+}
+
+/* The first and the last lane's offsets exist, and so do all between. */
+static void index_linear(unit *u, const ls__ir_inst *inst, const linear *a, const linear *b, val *out)
+{
+    if (inst->imm > MAX_STRIDE || !small(b->stride * (int64_t)inst->imm + a->stride))
+        return;
+    lv args[2] = {a->base, b->base};
+    lv first = ls__llvm_arith(u, inst, args);
+    int64_t stride = a->stride + b->stride * (int64_t)inst->imm;
+    lv valid = both(u, a->valid, b->valid);
+    if (!(inst->flags & LS__IR_NOWRAP) && (a->stride != 0 || b->stride != 0)) {
+        uint64_t last = u->width - 1, nowhere = (uint64_t)LS_NOWHERE;
+        args[0] = mk_add(u, a->base, mk_i64(u, (uint64_t)a->stride * last));
+        args[1] = mk_add(u, b->base, mk_i64(u, (uint64_t)b->stride * last));
+        lv end = ls__llvm_arith(u, inst, args);
+        valid = both(u, valid, mk_icmp(u, LLVMIntNE, first, mk_i64(u, nowhere)));
+        valid = both(u, valid, mk_icmp(u, LLVMIntNE, end, mk_i64(u, nowhere)));
+    }
+    out->base = first;
+    out->stride = stride;
+    out->valid = valid;
+}
+
+static void find_linear(unit *u, const ls__ir_inst *inst, val *out)
+{
+    val args[2] = {{0}};
+    linear a, b = {0};
+    if (inst->arg_count == 0 || inst->arg_count > 2)
+        return;
+    args[0] = ls__llvm_value(u, inst->args[0]);
+    if (inst->arg_count == 2)
+        args[1] = ls__llvm_value(u, inst->args[1]);
+    if (!as_linear(&args[0], &a) || (inst->arg_count == 2 && !as_linear(&args[1], &b)))
+        return;
+    const ls__ir_inst *second = inst->arg_count == 2 ? ls__ir_def(u->function, inst->args[1]) : NULL;
+    bool constant_second = second && second->op == LS_OP_CONST;
+    int64_t k = constant_second ? (int64_t)second->imm : 0;
+    if (constant_second && second->type == LS_TYPE_I32)
+        k = (int32_t)second->imm;
+
+    switch ((ls_op)inst->op) {
+    case LS_OP_SEXT:
+    case LS_OP_ZEXT:
+        extend_linear(u, inst->op == LS_OP_SEXT, &a, out);
+        return;
+    case LS_OP_INDEX:
+        index_linear(u, inst, &a, &b, out);
+        return;
+    case LS_OP_ADD:
+    case LS_OP_SUB:
+        out->stride = inst->op == LS_OP_ADD ? a.stride + b.stride : a.stride - b.stride;
+        break;
+    case LS_OP_MUL:
+        if (a.stride != 0 && (!constant_second || !small(k)))
+            return;
+        if (b.stride != 0)
+            return;
+        out->stride = a.stride * k;
+        break;
+    case LS_OP_SHL:
+        if (!constant_second || k < 0 || k > 20)
+            return;
+        out->stride = a.stride * ((int64_t)1 << k);
+        break;
+    case LS_OP_TRUNC:
+        out->stride = a.stride;
+        break;
+    default:
+        if (a.stride != 0 || b.stride != 0)
+            return;
+        out->stride = 0;
+        break;
+    }
+    if (!small(out->stride)) {
+        out->stride = 0;
+        return;
+    }
+    lv bases[2] = {a.base, b.base};
+    out->base = ls__llvm_arith(u, inst, bases);
+    out->valid = both(u, a.valid, b.valid);
+}
+
+/* --- dispatch ------------------------------------------------------------------------------------------------------ */
+
+static val pure(unit *u, const ls__ir_inst *inst)
+{
+    lv args[3];
+    val result = {0};
+    bool uniform = ls__llvm_is_uniform(u, inst->id);
+    for (uint32_t i = 0; i < inst->arg_count; i++)
+        args[i] = uniform ? ls__llvm_scalar(u, inst->args[i]) : ls__llvm_vector(u, inst->args[i]);
+    lv value = ls__llvm_arith(u, inst, args);
+    if (uniform)
+        return scalar_val(value);
+    result.vector = value;
+    find_linear(u, inst, &result);
+    return result;
+}
+
+void ls__llvm_emit_inst(unit *u, ls__ir_inst *inst)
+{
+    switch ((ls_op)inst->op) {
+    case LS_OP_CONST:
+        ls__llvm_define(u, inst, scalar_val(constant(u, inst)));
+        break;
+    case LS_OP_PARAM:
+        ls__llvm_define(u, inst, param(u, inst));
+        break;
+    case LS_OP_ID:
+        ls__llvm_define(u, inst, geometry(u, inst));
+        break;
+    case LS_OP_RANGE:
+        ls__llvm_define(u, inst, scalar_val(range_of(u, inst->base)));
+        break;
+    case LS_OP_VAR_GET:
+        ls__llvm_define(u, inst, get_var(u, inst));
+        break;
+    case LS_OP_VAR_SET: {
+        val value = ls__llvm_value(u, inst->args[0]);
+        ls__llvm_set_var(u, (ls_var){(uint32_t)inst->imm}, value.scalar, value.vector);
+        break;
+    }
+    case LS_OP_LOAD:
+        ls__llvm_emit_load(u, inst);
+        break;
+    case LS_OP_STORE:
+        ls__llvm_emit_store(u, inst);
+        break;
+    case LS_OP_ATOMIC:
+    case LS_OP_ATOMIC_CAS:
+        ls__llvm_emit_atomic(u, inst);
+        break;
+    case LS_OP_SG_SHUFFLE:
+    case LS_OP_SG_BROADCAST:
+    case LS_OP_SG_REDUCE:
+    case LS_OP_SG_BALLOT:
+    case LS_OP_WG_UNIFORM: /* of one strand; else segment.c has it */
+        ls__llvm_emit_subgroup(u, inst);
+        break;
+    case LS_OP_TRAP:
+        ls__llvm_emit_trap(u, inst);
+        break;
+    case LS_OP_CALL:
+        ls__llvm_emit_call(u, inst);
+        break;
+    case LS_OP_BARRIER: /* one strand is always in step */
+        break;
+    default:
+        ls__llvm_define(u, inst, pure(u, inst));
+        break;
+    }
+}
