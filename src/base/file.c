@@ -23,7 +23,8 @@ struct ls__os_writer {
     bool in_place; /* a device or pipe: nothing to rename or remove */
     bool failed;
     size_t used;
-    char *path, *temporary;
+    char *name;             /* as the caller gave it: for messages */
+    char *path, *temporary; /* of the file that is replaced, links followed */
     uint8_t buffer[65536];
 };
 
@@ -35,7 +36,10 @@ static ls_status fail_errno(ls_error *error, const char *verb, const char *path,
     else if (number == ENOMEM)
         code = LS_E_OUT_OF_MEMORY;
     const char *reason = strerrordesc_np(number);
-    ls__fail(error, code, "cannot %s '%s': %s", verb, path, reason ? reason : "unknown error");
+    size_t length = strlen(path), most = 200; /* the reason must fit behind it */
+    bool cut = length > most;
+    ls__fail(error, code, "cannot %s '%s%s': %s", verb, cut ? "..." : "",
+             cut ? path + length - most : path, reason ? reason : "unknown error");
     ls__fail_where(error, code, "%s", path);
     if (number == ENOSPC || number == EDQUOT)
         ls__fail_hint(error, code, "free some space or name another place");
@@ -108,25 +112,65 @@ ls_status ls__os_read_file(const char *path, uint64_t limit_bytes, void **bytes,
     return LS_OK;
 }
 
+/* The file that `path` stands for, with links followed; it need not exist, but its folder must. */
+static ls_status resolve(const char *path, char target[PATH_MAX], ls_error *error)
+{
+    struct stat info;
+    char folder[PATH_MAX];
+    if (realpath(path, target))
+        return LS_OK;
+    int number = errno;
+    if (number != ENOENT)
+        return fail_errno(error, "write", path, number);
+    if (lstat(path, &info) == 0) {
+        fail_errno(error, "write", path, number);
+        return ls__fail_hint(error, LS_E_NOT_FOUND, "it is a symbolic link that leads nowhere");
+    }
+    const char *slash = strrchr(path, '/');
+    const char *base = slash ? slash + 1 : path;
+    size_t length = slash ? (size_t)(slash - path) + 1 : 1;
+    if (!*base || length >= sizeof folder)
+        return fail_errno(error, "write", path, *base ? ENAMETOOLONG : ENOENT);
+    memcpy(folder, slash ? path : ".", length);
+    folder[length] = 0;
+    if (!realpath(folder, target))
+        return fail_errno(error, "write", path, errno);
+    size_t used = strlen(target);
+    if (used + 1 + strlen(base) >= PATH_MAX)
+        return fail_errno(error, "write", path, ENAMETOOLONG);
+    snprintf(target + used, PATH_MAX - used, "%s%s", used > 1 ? "/" : "", base);
+    return LS_OK;
+}
+
+bool ls__os_same_file(const char *a, const char *b)
+{
+    char target_a[PATH_MAX], target_b[PATH_MAX];
+    return resolve(a, target_a, NULL) == LS_OK && resolve(b, target_b, NULL) == LS_OK &&
+           strcmp(target_a, target_b) == 0;
+}
+
 /* Creates a new file next to writer->path; the name is free when open says so. */
 static ls_status open_temporary(ls__os_writer *writer, const struct stat *old, ls_error *error)
 {
+    enum { MOST = 200 }; /* bytes of the name kept: names have at most 255, and this one is longer */
+    const char *base = strrchr(writer->path, '/') + 1; /* a resolved path has one */
     size_t bytes = strlen(writer->path) + 48;
     writer->temporary = ls__mem_alloc(bytes, 1);
     if (!writer->temporary)
         return ls__fail_oom(error, bytes);
     for (unsigned attempt = 0; writer->fd < 0; attempt++) {
-        snprintf(writer->temporary, bytes, "%s.%ld-%u.part", writer->path, (long)getpid(), attempt);
+        snprintf(writer->temporary, bytes, "%.*s%.*s.%ld-%u.part", (int)(base - writer->path),
+                 writer->path, MOST, base, (long)getpid(), attempt);
         writer->fd = open(writer->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (writer->fd < 0 && (errno != EEXIST || attempt == 1000)) {
             int number = errno;
             ls__mem_free(writer->temporary); /* not ours: must not be removed */
             writer->temporary = NULL;
-            return fail_errno(error, "write", writer->path, number);
+            return fail_errno(error, "write", writer->name, number);
         }
     }
     if (old && fchmod(writer->fd, old->st_mode & 0777) != 0)
-        return fail_errno(error, "write", writer->path, errno);
+        return fail_errno(error, "write", writer->name, errno);
     return LS_OK;
 }
 
@@ -134,12 +178,16 @@ static ls_status open_target(ls__os_writer *writer, const char *path, ls_error *
 {
     struct stat info;
     char resolved[PATH_MAX];
-    bool exists = realpath(path, resolved) != NULL && stat(resolved, &info) == 0;
-    writer->path = ls__mem_strdup(exists ? resolved : path);
-    if (!writer->path)
+    ls_status status = resolve(path, resolved, error);
+    if (status != LS_OK)
+        return status;
+    writer->name = ls__mem_strdup(path);
+    writer->path = ls__mem_strdup(resolved);
+    if (!writer->name || !writer->path)
         return ls__fail_oom(error, strlen(path) + 1);
-    if (!exists)
-        return open_temporary(writer, NULL, error);
+    if (stat(resolved, &info) != 0)
+        return errno == ENOENT ? open_temporary(writer, NULL, error)
+                               : fail_errno(error, "write", path, errno);
     if (S_ISDIR(info.st_mode))
         return fail_errno(error, "write", path, EISDIR);
     /* A rename would go around a missing write permission. */
@@ -177,7 +225,7 @@ static ls_status write_all(ls__os_writer *writer, const uint8_t *bytes, size_t s
             continue;
         if (count < 0) {
             writer->failed = true;
-            return fail_errno(error, "write", writer->path, errno);
+            return fail_errno(error, "write", writer->name, errno);
         }
         bytes += count;
         size -= (size_t)count;
@@ -185,7 +233,7 @@ static ls_status write_all(ls__os_writer *writer, const uint8_t *bytes, size_t s
     return LS_OK;
 }
 
-static ls_status flush(ls__os_writer *writer, ls_error *error)
+static ls_status write_buffer(ls__os_writer *writer, ls_error *error)
 {
     size_t used = writer->used;
     writer->used = 0;
@@ -196,7 +244,7 @@ static ls_status check_not_failed(const ls__os_writer *writer, ls_error *error)
 {
     if (!writer->failed)
         return LS_OK;
-    return ls__fail(error, LS_E_STATE, "cannot write '%s': an earlier write failed", writer->path);
+    return ls__fail(error, LS_E_STATE, "cannot write '%s': an earlier write failed", writer->name);
 }
 
 ls_status ls__os_writer_write(ls__os_writer *writer, const void *bytes, size_t size,
@@ -204,7 +252,7 @@ ls_status ls__os_writer_write(ls__os_writer *writer, const void *bytes, size_t s
 {
     ls_status status = check_not_failed(writer, error);
     if (status == LS_OK && size > sizeof writer->buffer - writer->used)
-        status = flush(writer, error);
+        status = write_buffer(writer, error);
     if (status != LS_OK)
         return status;
     if (size > sizeof writer->buffer)
@@ -215,25 +263,33 @@ ls_status ls__os_writer_write(ls__os_writer *writer, const void *bytes, size_t s
     return LS_OK;
 }
 
+ls_status ls__os_writer_flush(ls__os_writer *writer, ls_error *error)
+{
+    ls_status status = check_not_failed(writer, error);
+    if (status == LS_OK)
+        status = write_buffer(writer, error);
+    if (status == LS_OK && !writer->in_place && fsync(writer->fd) != 0) {
+        writer->failed = true;
+        status = fail_errno(error, "write", writer->name, errno);
+    }
+    return status;
+}
+
 ls_status ls__os_writer_commit(ls__os_writer **writer, ls_error *error)
 {
     ls__os_writer *w = *writer;
-    ls_status status = check_not_failed(w, error);
-    if (status == LS_OK)
-        status = flush(w, error);
-    if (status == LS_OK && !w->in_place && fsync(w->fd) != 0)
-        status = fail_errno(error, "write", w->path, errno);
+    ls_status status = ls__os_writer_flush(w, error);
     int fd = w->fd;
     w->fd = -1;
     /* Some file systems report a full disk only here. */
     if (close(fd) != 0 && errno != EINTR && status == LS_OK)
-        status = fail_errno(error, "write", w->path, errno);
+        status = fail_errno(error, "write", w->name, errno);
     if (status == LS_OK && !w->in_place) {
         if (rename(w->temporary, w->path) == 0) {
             ls__mem_free(w->temporary); /* it is the result now: abort must not remove it */
             w->temporary = NULL;
         } else {
-            status = fail_errno(error, "write", w->path, errno);
+            status = fail_errno(error, "write", w->name, errno);
         }
     }
     ls__os_writer_abort(writer);
@@ -251,6 +307,7 @@ void ls__os_writer_abort(ls__os_writer **writer)
         unlink(w->temporary);
     ls__mem_free(w->temporary);
     ls__mem_free(w->path);
+    ls__mem_free(w->name);
     ls__mem_free(w);
     *writer = NULL;
 }

@@ -29,13 +29,18 @@ ls_status ls__os_read_file(const char *path, uint64_t limit_bytes, void **bytes,
  * `path` at commit. abort (or a failure) removes the temporary file: no partial file is ever seen
  * under `path`. When `path` names something that is not a regular file (a device such as /dev/full
  * or a pipe), it is written in place. After a failed write only abort and commit may follow, and
- * commit fails. */
+ * commit fails. flush forces all so far to the disk, so that commit is left with the renaming: with
+ * several files, flush all before the first commit. */
 typedef struct ls__os_writer ls__os_writer;
 ls_status ls__os_writer_open(const char *path, ls__os_writer **writer, ls_error *error);
 ls_status ls__os_writer_write(ls__os_writer *writer, const void *bytes, size_t size,
                               ls_error *error);
+ls_status ls__os_writer_flush(ls__os_writer *writer, ls_error *error);
 ls_status ls__os_writer_commit(ls__os_writer **writer, ls_error *error); /* writes NULL */
 void ls__os_writer_abort(ls__os_writer **writer);                        /* accepts NULL */
+
+/* Whether writers for the two paths replace the same file, which need not exist. */
+bool ls__os_same_file(const char *a, const char *b);
 
 /* The default floating-point environment for the time of a computation, whatever the caller has
  * set: round to nearest, subnormals kept, exceptions masked. `saved` is opaque. */

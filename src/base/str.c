@@ -74,6 +74,35 @@ void ls__strbuf_printf(ls__strbuf *buffer, const char *format, ...)
     buffer->length += (size_t)length;
 }
 
+size_t ls__str_visible(const char *text, size_t length)
+{
+    const unsigned char *s = (const unsigned char *)text;
+    if (s[0] < 0x80)
+        return s[0] >= 0x20 && s[0] != 0x7f;
+    size_t bytes = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
+    if (s[0] < 0xc2 || s[0] > 0xf4 || bytes > length) /* 0xc0 and 0xc1 would spell ASCII */
+        return 0;
+    for (size_t i = 1; i < bytes; i++)
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+    /* U+0080 to U+009F are the C1 controls; longer spellings than needed hide such characters. */
+    bool is_control = s[0] == 0xc2 && s[1] < 0xa0;
+    bool is_overlong = (s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xf0 && s[1] < 0x90);
+    return is_control || is_overlong ? 0 : bytes;
+}
+
+void ls__strbuf_visible(ls__strbuf *buffer, const char *text, size_t length)
+{
+    for (size_t i = 0; i < length;) {
+        size_t bytes = ls__str_visible(text + i, length - i);
+        if (bytes)
+            ls__strbuf_append(buffer, text + i, bytes);
+        else
+            ls__strbuf_printf(buffer, "\\x%02x", (unsigned char)text[i]);
+        i += bytes ? bytes : 1;
+    }
+}
+
 void ls__strbuf_finish(ls__strbuf *buffer)
 {
     ls__mem_free(buffer->text);

@@ -27,6 +27,11 @@ typedef struct ls__strbuf {
 void ls__strbuf_append(ls__strbuf *buffer, const char *text, size_t length);
 void ls__strbuf_printf(ls__strbuf *buffer, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* Appends with what could steer a terminal (C0 and C1 control characters, DEL, bytes that are not
+ * UTF-8) as \xNN. For text from files and command lines that is shown to people. */
+void ls__strbuf_visible(ls__strbuf *buffer, const char *text, size_t length);
+/* Bytes of the character at `text`, at least 1; 0 when ls__strbuf_visible shows a byte as \xNN. */
+size_t ls__str_visible(const char *text, size_t length);
 void ls__strbuf_finish(ls__strbuf *buffer);
 
 #endif

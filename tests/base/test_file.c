@@ -161,6 +161,73 @@ static void link_is_followed(void **state)
     assert_content("target", "new");
 }
 
+static void link_to_nowhere_is_refused(void **state)
+{
+    ls_error error;
+    assert_int_equal(symlink("nowhere/a", "link"), 0);
+    assert_int_equal(save("link", "x", &error), LS_E_NOT_FOUND);
+    assert_non_null(strstr(error.hint, "symbolic link"));
+    assert_int_equal(symlink("loop", "loop"), 0);
+    assert_int_equal(save("loop", "x", &error), LS_E_IO);
+    struct stat info;
+    assert_int_equal(lstat("link", &info), 0);
+    assert_true(S_ISLNK(info.st_mode));
+    assert_int_equal(file_count(), 2);
+}
+
+static void long_names(void **state)
+{
+    ls_error error;
+    char name[257];
+    memset(name, 'n', 256);
+    name[256] = 0;
+    assert_int_equal(save(name, "x", &error), LS_E_IO);
+    assert_non_null(strstr(error.message, "name too long"));
+    assert_int_equal(file_count(), 0);
+    name[255] = 0;
+    assert_int_equal(save(name, "longest", &error), LS_OK);
+    assert_content(name, "longest");
+
+    char deep[5001];
+    memset(deep, '/', 5000);
+    memset(deep, 'd', 1000);
+    deep[5000] = 0;
+    assert_int_equal(save(deep, "x", &error), LS_E_IO);
+    assert_non_null(strstr(error.message, "name too long")); /* not lost behind the name */
+}
+
+static void same_file(void **state)
+{
+    mkdir("directory", 0777);
+    assert_true(ls__os_same_file("a", "directory/../a")); /* it does not exist yet */
+    assert_false(ls__os_same_file("a", "b"));
+    assert_false(ls__os_same_file("missing/a", "missing/a")); /* cannot be written */
+    assert_int_equal(save("a", "x", NULL), LS_OK);
+    assert_int_equal(symlink("a", "link"), 0);
+    assert_true(ls__os_same_file("link", "./a"));
+    assert_int_equal(link("a", "second"), 0);
+    assert_false(ls__os_same_file("a", "second")); /* a writer replaces one name only */
+    assert_true(ls__os_same_file("/x", "//x"));
+}
+
+/* A full disk shows at the flush, before anything has been renamed. */
+static void flush_then_commit(void **state)
+{
+    ls_error error;
+    ls__os_writer *writer, *full;
+    assert_int_equal(save("a", "old", NULL), LS_OK);
+    assert_int_equal(ls__os_writer_open("a", &writer, NULL), LS_OK);
+    assert_int_equal(ls__os_writer_write(writer, "new", 3, NULL), LS_OK);
+    assert_int_equal(ls__os_writer_flush(writer, &error), LS_OK);
+    assert_content("a", "old");
+    assert_int_equal(ls__os_writer_open("/dev/full", &full, NULL), LS_OK);
+    assert_int_equal(ls__os_writer_write(full, "x", 1, NULL), LS_OK);
+    assert_int_equal(ls__os_writer_flush(full, &error), LS_E_IO);
+    ls__os_writer_abort(&full);
+    assert_int_equal(ls__os_writer_commit(&writer, &error), LS_OK);
+    assert_content("a", "new");
+}
+
 static void write_errors(void **state)
 {
     ls_error error;
@@ -275,6 +342,10 @@ int main(void)
         TEST(read_errors),
         TEST(replaced_only_at_commit),
         TEST(link_is_followed),
+        TEST(link_to_nowhere_is_refused),
+        TEST(long_names),
+        TEST(same_file),
+        TEST(flush_then_commit),
         TEST(write_errors),
         TEST(full_disk),
         TEST(failed_write_cannot_be_committed),

@@ -95,6 +95,27 @@ static void huge_length_fails(void **state)
     ls__strbuf_finish(&buffer);
 }
 
+static void visible(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *shown;
+    } cases[] = {
+        {"plain, text\\x", "plain, text\\x"},
+        {"h\xc3\xa9llo \xe2\x82\xac \xf0\x9f\x98\x80", "h\xc3\xa9llo \xe2\x82\xac \xf0\x9f\x98\x80"},
+        {"a\nb\x1b[31m\x7f", "a\\x0ab\\x1b[31m\\x7f"},
+        {"\xc2\x9b" "31m \xc2\xa0", "\\xc2\\x9b31m \xc2\xa0"}, /* CSI in one character */
+        {"\x9b \xc0\x9b \xe0\x82\x9b", "\\x9b \\xc0\\x9b \\xe0\\x82\\x9b"},
+        {"cut \xe2\x82", "cut \\xe2\\x82"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ls__strbuf buffer = {0};
+        ls__strbuf_visible(&buffer, cases[i].text, strlen(cases[i].text));
+        assert_string_equal(buffer.text, cases[i].shown);
+        ls__strbuf_finish(&buffer);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -103,6 +124,7 @@ int main(void)
         cmocka_unit_test(grows),
         cmocka_unit_test(failure_keeps_text),
         cmocka_unit_test(huge_length_fails),
+        cmocka_unit_test(visible),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
