@@ -54,6 +54,7 @@ typedef struct ls_sanitizer_report {
     const char *object;                 /* parameter, shared or local array; empty when not memory */
     int64_t index, byte_offset;         /* element and byte in that object */
     uint32_t other_workgroup[3], other_lane, other_line; /* races: the earlier access */
+    uint64_t object_count;              /* accesses: elements that the object has; else 0 */
 } ls_sanitizer_report;
 
 /* What the fault device does wrong. Counts are 1-based over the life of the device; 0 = never. */
@@ -81,6 +82,9 @@ typedef struct ls_device_params {
     void *report_context;
     /* fault device only */
     const ls_fault_plan *fault;
+    /* reference only: reports accesses out of bounds, and no more, at hardly any cost. It sees what the program does
+     * after lowering, which may probe places out of bounds that the kernel does not access. */
+    bool check_bounds;
 } ls_device_params;
 #define LS_DEVICE_PARAMS_INIT LS_INIT(ls_device_params)
 

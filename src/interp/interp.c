@@ -154,7 +154,7 @@ static void set_up(ls__interp_machine *machine)
     if (machine->status != LS_OK)
         return;
     machine->lane_order = LS__NEW_ARRAY(&machine->arena, uint32_t, machine->group_lanes);
-    if (machine->observing || launch->on_report)
+    if (machine->observing || launch->check_bounds || launch->on_report)
         machine->seen = LS__NEW_ARRAY(&machine->arena, uint64_t,
                                       (size_t)machine->steps.count * LS__INTERP_REPORT_COUNT);
     machine->rng.state = launch->seed;

@@ -54,6 +54,7 @@ typedef struct ls__interp_report {
     uint32_t workgroup[3], lane; /* lane: linear local id */
     const char *object; /* name of the buffer, shared or local object; "" when not memory */
     int64_t offset;     /* byte offset in it */
+    uint64_t object_count; /* elements the object has; 0 = not memory */
     int64_t index;      /* element index: offset / element size, rounded down; when the
                          * offset is LS_NOWHERE, the subscript that made it so */
     uint32_t other_workgroup[3], other_lane; /* races: the earlier access */
@@ -74,6 +75,7 @@ typedef struct ls__interp_launch {
     ls__interp_schedule schedule;
     uint64_t seed;
     bool sanitize;         /* out-of-bounds, races, unwritten reads (of locals and variables too) */
+    bool check_bounds;     /* out-of-bounds only, without the memory that `sanitize` takes */
     bool flag_undefined_c; /* x/0, shift counts, casts, bounds, unset locals: the native check */
     bool report_all;
     ls__interp_on_report *on_report;

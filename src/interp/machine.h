@@ -115,7 +115,7 @@ typedef struct ls__interp_machine {
     uint64_t order_factor, order_shift; /* LS__INTERP_SEED: the k-th workgroup, see interp.c */
 
     /* Observation (memory.c, shadow.c, report.c). */
-    bool observing; /* sanitize or flag_undefined_c */
+    bool observing; /* sanitize or flag_undefined_c; check_bounds alone is no reason */
     uint64_t *seen; /* by step number and kind: a bit for each object reported; NULL = no reports */
     ls__interp_cell *buffer_cells[LS__INTERP_MAX_BUFFERS]; /* NULL: no race is possible */
     ls__interp_cell *shared_cells;

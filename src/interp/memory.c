@@ -122,15 +122,17 @@ static ls__interp_report report_of(const access *a, ls__interp_report_kind kind,
     uint32_t element_bytes = a->size;
     ls__interp_report report = ls__interp_report_at(a->machine, a->group, a->lane, a->pc, kind);
     report.object = object_name(a->machine, frame, a->inst->base, &element_bytes);
+    report.object_count = a->place.size / element_bytes;
     report.offset = a->offset;
     report.index = element_index(frame, a->inst->args[0], element_bytes);
     report.detail = detail;
     return report;
 }
 
-static void send(const access *a, ls__interp_report *report, bool sanitize, bool undefined)
+/* `found`: the run asks for this kind; `undefined`: C leaves it undefined. */
+static void send(const access *a, ls__interp_report *report, bool found, bool undefined)
 {
-    if (sanitize && a->machine->launch->sanitize)
+    if (found)
         ls__interp_report_send(a->machine, a->pc, a->place.object, report);
     if (undefined && a->machine->launch->flag_undefined_c) {
         report->kind = LS__INTERP_UNDEFINED_IN_C;
@@ -151,27 +153,30 @@ static void check_race(const access *a)
     report.other_lane = race.lane;
     report.other_loc = a->machine->steps.items[race.pc].inst->loc;
     ls__interp_group_id(a->machine, race.group, report.other_workgroup);
-    send(a, &report, true, false);
+    send(a, &report, a->machine->launch->sanitize, false);
 }
 
-static void observe(const access *a, bool inside)
+static void report_out_of_bounds(const access *a)
 {
-    if (!inside) {
-        ls__interp_report report =
-            report_of(a,
-                      a->kind == LS__INTERP_READ ? LS__INTERP_OUT_OF_BOUNDS_LOAD
-                                                 : LS__INTERP_OUT_OF_BOUNDS_STORE,
-                      "access out of bounds");
-        send(a, &report, true, true);
-        return;
-    }
+    const ls__interp_launch *launch = a->machine->launch;
+    ls__interp_report report =
+        report_of(a,
+                  a->kind == LS__INTERP_READ ? LS__INTERP_OUT_OF_BOUNDS_LOAD
+                                             : LS__INTERP_OUT_OF_BOUNDS_STORE,
+                  "access out of bounds");
+    send(a, &report, launch->sanitize || launch->check_bounds, true);
+}
+
+/* An access in range. */
+static void observe(const access *a)
+{
     if (a->kind != LS__INTERP_WRITE && a->place.written &&
         memchr(a->place.written + a->offset, 0, a->size)) {
         bool is_local = a->inst->base.kind == LS_BASE_LOCAL;
         ls__interp_report report =
             report_of(a, LS__INTERP_UNWRITTEN_READ,
                       is_local ? "a local is read before it is set" : "read before any write");
-        send(a, &report, true, is_local);
+        send(a, &report, a->machine->launch->sanitize, is_local);
     }
     check_race(a);
 }
@@ -192,8 +197,10 @@ static bool begin(access *a, ls__interp_machine *machine, ls__interp_group *grou
                   place_of(machine, group, lane->frame, inst->base)};
     bool inside = a->size <= a->place.size && a->offset >= 0 &&
                   (uint64_t)a->offset <= a->place.size - a->size;
-    if (machine->observing)
-        observe(a, inside);
+    if (!inside && (machine->observing || machine->launch->check_bounds))
+        report_out_of_bounds(a);
+    else if (inside && machine->observing)
+        observe(a);
     if (inside && kind != LS__INTERP_READ && a->place.written)
         memset(a->place.written + a->offset, 1, a->size);
     return inside;

@@ -131,6 +131,30 @@ static void test_index_of_struct(void **state)
                           "access out of bounds", 0, 0, 0});
 }
 
+/* A kernel with a race as well: only the access out of bounds is reported. */
+static void test_check_bounds_alone(void **state)
+{
+    (void)state;
+    uint8_t memory[32] = {0};
+    fixture f;
+    load_kernel(&f, "workgroup(4, 1, 1)", U32_BUFFER("x"),
+                "  %5 = const 8 : i64\n  %6 = index %3, %5 stride 4 count 0 : i64\n"
+                "  %7 = const 1 : i32\n  store u32 buffer 0 [%3], %7 !4:5\n"
+                "  store u32 buffer 0 [%6], %7 !5:5\n");
+    bind(&f, 0, memory, sizeof memory);
+    f.launch.global_size[0] = 8;
+    run(&f);
+    assert_int_equal(f.report_count, 0);
+    f.launch.check_bounds = true;
+    run(&f);
+    assert_int_equal(f.report_count, 1);
+    check_report(&f, 0,
+                 (expected){LS__INTERP_OUT_OF_BOUNDS_STORE, 5, 0, 0, "x", 32, 8,
+                            "access out of bounds", 0, 0, 0});
+    assert_int_equal(f.reports[0].object_count, 8);
+    finish(&f);
+}
+
 /* --- races between lanes
  * --------------------------------------------------------------------------- */
 
@@ -535,6 +559,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_out_of_bounds),
         cmocka_unit_test(test_subscript_of_array),
+        cmocka_unit_test(test_check_bounds_alone),
         cmocka_unit_test(test_index_of_struct),
         cmocka_unit_test(test_writes_of_one_value),
         cmocka_unit_test(test_missing_barrier),

@@ -20,7 +20,7 @@ typedef struct ref_device {
     ls__host *host;
     ls_schedule schedule;
     uint64_t seed;
-    bool sanitize;
+    bool sanitize, check_bounds;
     void (*on_report)(void *context, const ls_sanitizer_report *report);
     void *report_context;
 } ref_device;
@@ -60,6 +60,7 @@ static void report(void *context, const ls__interp_report *found)
         .object = found->object ? found->object : "",
         .index = found->index,
         .byte_offset = found->offset,
+        .object_count = found->object_count,
         .other_lane = found->other_lane,
         .other_line = found->other_loc.line,
     };
@@ -109,6 +110,7 @@ static ls_status dispatch(void *context, const ls__host_dispatch *d,
         .schedule = schedule_of(device->schedule),
         .seed = device->seed,
         .sanitize = device->sanitize,
+        .check_bounds = device->check_bounds,
         .on_report = report,
         .context = device,
         .cancel = &d->job->cancel,
@@ -153,6 +155,7 @@ ls_status ls__ref_open(const ls_device_params *params, const ls__host_device *ho
     made->schedule = params->schedule;
     made->seed = params->schedule_seed;
     made->sanitize = params->sanitize;
+    made->check_bounds = params->check_bounds;
     made->on_report = params->on_report;
     made->report_context = params->report_context;
     host.context = made;
