@@ -25,6 +25,9 @@
 #include "interp/interp.h"
 #include "kernels/math_sources.h"
 #include "lang/lang.h"
+#include "pass/pass.h"
+
+enum { PASSED = 2 }; /* variants after the passes: optimised; optimised and lowered */
 
 typedef void drive(void *const *buffers, const unsigned char *scalars, const uint32_t *lanes, const uint32_t *group,
                    const unsigned char *skip);
@@ -32,7 +35,7 @@ typedef void drive(void *const *buffers, const unsigned char *scalars, const uin
 const char *ls__native_verdict_name(ls__native_verdict verdict)
 {
     static const char *const names[] = {"equal",         "differs", "rejected by our front end", "refused by the C compiler",
-                                        "native crash", "interpreter failed", "not applicable"};
+                                        "native crash", "interpreter failed", "a pass failed", "differs after passes", "not applicable"};
     return names[verdict];
 }
 
@@ -79,6 +82,26 @@ static bool runs_lane_by_lane(const ls__ir_function *kernel)
     bool synchronises = false;
     ls__ir_walk(kernel->body, find_synchronisation, &synchronises);
     return !synchronises && !kernel->shared.count;
+}
+
+/* The same module after the passes: optimised, and with everything lowered that can be. NULL with the verdict set when
+ * a pass fails. */
+static ls__ir_module *after_passes(ls__native_program *program, const ls__ir_module *module, uint32_t lower)
+{
+    ls_error error = {0};
+    ls__oom oom;
+    if (setjmp(oom.jump)) {
+        ls__oom_status(&oom, &error);
+    } else {
+        ls__ir_module *copy = ls__ir_module_clone(module, &oom, 0);
+        ls__pass_options options = {.optimize = true, .lower = lower, .verify_each = true};
+        if (ls__pass_run(copy, &options, &error) == LS_OK)
+            return copy;
+        ls__ir_module_destroy(&copy);
+    }
+    program->verdict = LS__NATIVE_PASSES_FAILED;
+    snprintf(program->message, sizeof program->message, "%s: %.480s", lower ? "lowered" : "optimised", error.message);
+    return NULL;
 }
 
 /* --- native side --------------------------------------------------------------------------------- */
@@ -227,13 +250,13 @@ static void canonical(const ls__ir_param *param, uint8_t *bytes, uint32_t elemen
 typedef struct launch {
     ls__native_program *program;
     const ls__native_options *options;
-    const ls__ir_module *module;
+    const ls__ir_module *module, *const *passed; /* as the front end made it; after the passes */
     const ls__ir_function *kernel;
     drive *native;
     uint32_t group_lanes, total_lanes; /* total: rounded up to whole workgroups */
     uint8_t *shared;                   /* memory shared with the child: skip flags, then native buffers */
     uint8_t *skip;
-    uint8_t **ours, **theirs;
+    uint8_t **ours, **theirs, **again; /* interpreted, native, interpreted after passes; by buffer index */
     uint8_t scalars[4096];
 } launch;
 
@@ -247,25 +270,27 @@ static void on_report(void *context, const ls__interp_report *report)
     }
 }
 
-static bool interpret(launch *l)
+/* Interprets the kernel of `module` on `buffers`. */
+static bool interpret(launch *l, const ls__ir_module *module, uint8_t *const *buffers)
 {
     ls__interp_binding bindings[64] = {0};
+    bool flag = module == l->module;
     for (uint32_t p = 0; p < l->kernel->params.count; p++) {
         const ls__ir_param *param = &l->kernel->params.items[p];
         if (param->is_pointer)
-            bindings[param->buffer] = (ls__interp_binding){.bytes = l->ours[param->buffer],
+            bindings[param->buffer] = (ls__interp_binding){.bytes = buffers[param->buffer],
                                                            .size = (uint64_t)l->options->elements * param->size,
                                                            .identity = param->buffer + 1};
     }
-    ls__interp_launch launch = {.module = l->module,
-                                .kernel = l->kernel,
+    ls__interp_launch launch = {.module = module,
+                                .kernel = ls__ir_function_find(module, ls__str_from(l->kernel->name)),
                                 .bindings = bindings,
                                 .scalars = l->scalars,
                                 .global_size = {l->options->lanes, 1, 1},
-                                .flag_undefined_c = true,
-                                .sanitize = true, /* reads and writes out of range are undefined in C too */
+                                .flag_undefined_c = flag,
+                                .sanitize = flag, /* reads and writes out of range are undefined in C too */
                                 .report_all = true,
-                                .on_report = on_report,
+                                .on_report = flag ? on_report : NULL,
                                 .context = l};
     ls__interp_result result = {0};
     ls_error error = {0};
@@ -274,7 +299,8 @@ static bool interpret(launch *l)
         snprintf(l->program->message, sizeof l->program->message, "%s", error.message);
         return false;
     }
-    l->program->lanes += l->total_lanes;
+    if (flag)
+        l->program->lanes += l->total_lanes;
     return true;
 }
 
@@ -296,6 +322,22 @@ static bool run_native(launch *l)
     snprintf(l->program->message, sizeof l->program->message, "kernel %s: native run ended with status %d",
              l->kernel->name, status);
     return false;
+}
+
+/* Passes change no bit, not even of lanes that C leaves undefined. */
+static bool compare_passed(launch *l, uint32_t which, uint32_t round)
+{
+    for (uint32_t p = 0; p < l->kernel->params.count; p++) {
+        const ls__ir_param *param = &l->kernel->params.items[p];
+        if (!param->is_pointer || !memcmp(l->ours[param->buffer], l->again[param->buffer],
+                                          (size_t)param->size * l->options->elements))
+            continue;
+        l->program->verdict = LS__NATIVE_PASSES_DIFFER;
+        snprintf(l->program->message, sizeof l->program->message, "kernel %s, inputs %u: %s differs %s", l->kernel->name,
+                 round, param->name, which ? "lowered" : "optimised");
+        return false;
+    }
+    return true;
 }
 
 static bool compare(launch *l, uint32_t round)
@@ -329,22 +371,27 @@ static bool compare(launch *l, uint32_t round)
 }
 
 static void check_kernel(ls__native_program *program, const ls__native_options *options, const ls__ir_module *module,
-                         const ls__ir_function *kernel, drive *native)
+                         const ls__ir_module *const *passed, const ls__ir_function *kernel, drive *native)
 {
-    launch l = {.program = program, .options = options, .module = module, .kernel = kernel, .native = native};
+    launch l = {.program = program,
+                .options = options,
+                .module = module,
+                .passed = passed,
+                .kernel = kernel,
+                .native = native};
     l.group_lanes = kernel->workgroup[0] * kernel->workgroup[1] * kernel->workgroup[2];
     uint32_t groups = (options->lanes + kernel->workgroup[0] - 1) / kernel->workgroup[0];
     l.total_lanes = groups * l.group_lanes;
     size_t bytes = l.total_lanes;
     for (uint32_t p = 0; p < kernel->params.count; p++)
         bytes += (size_t)kernel->params.items[p].size * options->elements + 64;
-    uint8_t *ours = ls__mem_alloc(bytes, 1);
+    uint8_t *ours = ls__mem_alloc(bytes, 1), *again = ls__mem_alloc(bytes, PASSED);
     l.shared = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    uint8_t *our_list[64], *their_list[64];
+    uint8_t *our_list[64], *their_list[64], *again_list[PASSED][64];
     l.ours = our_list;
     l.theirs = their_list;
     l.skip = l.shared;
-    if (!ours || l.shared == MAP_FAILED || kernel->buffer_count > 64) {
+    if (!ours || !again || l.shared == MAP_FAILED || kernel->buffer_count > 64) {
         program->verdict = LS__NATIVE_INTERP_FAILED;
         snprintf(program->message, sizeof program->message, "out of memory");
     }
@@ -362,14 +409,24 @@ static void check_kernel(ls__native_program *program, const ls__native_options *
             l.theirs[param->buffer] = l.shared + at;
             fill(&rng, param, ours + at, options->elements);
             memcpy(l.shared + at, ours + at, (size_t)param->size * options->elements);
+            for (uint32_t w = 0; w < PASSED; w++) {
+                again_list[w][param->buffer] = again + w * bytes + at;
+                memcpy(again + w * bytes + at, ours + at, (size_t)param->size * options->elements);
+            }
             at = (at + (size_t)param->size * options->elements + 15u) & ~(size_t)15u;
         }
-        if (!interpret(&l) || !run_native(&l) || !compare(&l, round))
+        bool good = interpret(&l, module, l.ours);
+        for (uint32_t w = 0; good && w < PASSED; w++) {
+            l.again = again_list[w];
+            good = interpret(&l, passed[w], l.again) && compare_passed(&l, w, round);
+        }
+        if (!good || !run_native(&l) || !compare(&l, round))
             break;
     }
     if (l.shared != MAP_FAILED)
         munmap(l.shared, bytes);
     ls__mem_free(ours);
+    ls__mem_free(again);
 }
 
 /* The C compiler's first error, or what hindered loading what it made. */
@@ -439,7 +496,12 @@ void ls__native_check(ls__native_program *programs, uint32_t count, const ls__na
     }
     for (uint32_t i = 0; i < count; i++) {
         uint32_t applicable = 0;
-        for (uint32_t f = 1; modules[i] && f < modules[i]->functions.count; f++) {
+        ls__ir_module *passed[PASSED] = {0};
+        if (modules[i])
+            passed[0] = after_passes(&programs[i], modules[i], 0);
+        if (passed[0])
+            passed[1] = after_passes(&programs[i], modules[i], ~(uint32_t)LS__LOWER_GRID_BARRIER);
+        for (uint32_t f = 1; passed[1] && f < modules[i]->functions.count; f++) {
             const ls__ir_function *kernel = modules[i]->functions.items[f];
             if (!kernel->is_kernel || !runs_lane_by_lane(kernel))
                 continue;
@@ -454,12 +516,14 @@ void ls__native_check(ls__native_program *programs, uint32_t count, const ls__na
                 first_error(options, programs[i].message, sizeof programs[i].message);
                 break;
             }
-            check_kernel(&programs[i], options, modules[i], kernel, native);
+            check_kernel(&programs[i], options, modules[i], (const ls__ir_module *const *)passed, kernel, native);
             if (programs[i].verdict != LS__NATIVE_EQUAL)
                 break;
         }
-        if (modules[i] && !applicable)
+        if (passed[1] && !applicable)
             programs[i].verdict = LS__NATIVE_NOT_APPLICABLE;
+        for (uint32_t w = 0; w < PASSED; w++)
+            ls__ir_module_destroy(&passed[w]);
         if (modules[i])
             ls__ir_module_destroy(&modules[i]);
     }

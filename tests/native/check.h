@@ -2,7 +2,8 @@
 /*
  * The native check: one kernel text compiled twice, by our front end (run by the interpreter) and by the system's C
  * compiler with lockstep/kernel.h in front (run lane by lane), and compared bit for bit over seeded inputs. The two
- * share nothing but the text.
+ * share nothing but the text. The interpreter also runs the program after the IR passes, optimised and with everything
+ * lowered; that must not change a bit.
  */
 #ifndef LS_TESTS_NATIVE_CHECK_H
 #define LS_TESTS_NATIVE_CHECK_H
@@ -19,6 +20,8 @@ typedef enum ls__native_verdict {
     LS__NATIVE_CC_FAILED,     /* the C compiler refuses it (or cannot be run) */
     LS__NATIVE_CRASHED,       /* the native run crashed or did not end */
     LS__NATIVE_INTERP_FAILED, /* the interpreter gave an error */
+    LS__NATIVE_PASSES_FAILED,
+    LS__NATIVE_PASSES_DIFFER, /* some byte differs when the IR passes have run */
     LS__NATIVE_NOT_APPLICABLE /* barriers or subgroup operations: cannot run lane by lane */
 } ls__native_verdict;
 
