@@ -70,39 +70,49 @@ static val lower_load(at c, ls__ir_inst *inst)
     return choose(c, in_range, load->id, ls__ir_const(c, (ls_type)inst->type, 0));
 }
 
-/* Moves `inst` under an `if`; an atomic's old value comes out through a variable that is 0 otherwise. */
-static val lower_effect(at c, ls__ir_inst *inst)
+typedef struct lowering {
+    bool *used; /* by value: something reads it (an ordered kernel's atomics must stay unread) */
+    bool changed;
+} lowering;
+
+static bool mark_used(ls__ir_inst *inst, void *context)
+{
+    lowering *l = context;
+    for (uint32_t i = 0; i < inst->arg_count; i++)
+        l->used[inst->args[i].id] = true;
+    return true;
+}
+
+/* Puts the store or atomic under an `if`. An atomic's old value, where it is used, comes out through a
+ * variable that is 0 otherwise. */
+static val lower_effect(at c, ls__ir_inst *inst, bool is_used)
 {
     val in_range =
         ls__lower_in_range(c, inst->base, inst->args[0], ls__ir_mem_bytes((ls_mem)inst->mem));
-    inst->flags |= LS__IR_INBOUNDS;
     ls_var old = {0};
-    if (inst->id.id) {
+    if (is_used) {
         old = ls__ir_var_add(c->function, "atomic.old", (ls_type)inst->type);
         ls__ir_set(c, old, ls__ir_const(c, (ls_type)inst->type, 0));
     }
     ls__ir_inst *guard = ls__ir_if(c, in_range);
     ls__ir_cursor inside = {c->function, guard->regions[0], NULL, inst->loc};
-    if (!inst->id.id) {
-        val unused = k32(&inside, 0); /* a place to move in front of */
-        ls__ir_inst *place = ls__ir_def(c->function, unused);
-        ls__ir_move_before(inst, place);
-        ls__ir_remove(c->function, place);
-        return (val){0};
-    }
     ls__ir_inst *copy =
         ls__ir_insert(&inside, (ls_op)inst->op, (ls_type)inst->type, inst->args, inst->arg_count);
     copy->mem = inst->mem;
-    copy->flags = inst->flags;
+    copy->flags = inst->flags | LS__IR_INBOUNDS;
     copy->imm = inst->imm;
     copy->base = inst->base;
+    if (!is_used) {
+        ls__ir_remove(c->function, inst);
+        return (val){0};
+    }
     ls__ir_set(&inside, old, copy->id);
     return ls__ir_get(c, old);
 }
 
 static val lower(at c, ls__ir_inst *inst, void *context)
 {
-    bool *changed = context;
+    lowering *l = context;
     val result = {0};
     if (inst->op == LS_OP_INDEX && !(inst->flags & LS__IR_NOWRAP))
         return lower_index(c, inst);
@@ -112,13 +122,16 @@ static val lower(at c, ls__ir_inst *inst, void *context)
     }
     if (!ls__pass_accesses_memory(inst) || (inst->flags & LS__IR_INBOUNDS))
         return result;
-    *changed = true;
-    return inst->op == LS_OP_LOAD ? lower_load(c, inst) : lower_effect(c, inst);
+    l->changed = true;
+    if (inst->op == LS_OP_LOAD)
+        return lower_load(c, inst);
+    return lower_effect(c, inst, inst->id.id && l->used[inst->id.id]);
 }
 
 bool ls__pass_lower_bounds(ls__ir_function *function, ls__arena *scratch)
 {
-    bool changed = false;
-    changed |= ls__lower_each(function, scratch, lower, &changed);
-    return changed;
+    lowering l = {LS__NEW_ARRAY(scratch, bool, function->values.count), false};
+    ls__ir_walk(function->body, mark_used, &l);
+    bool replaced = ls__lower_each(function, scratch, lower, &l);
+    return replaced || l.changed;
 }
