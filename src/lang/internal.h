@@ -120,10 +120,11 @@ typedef struct lang_macro {
 struct lang_name {
     ls__str text;
     uint64_t hash;
-    lang_name *next; /* in the hash chain */
-    uint8_t token;   /* TOK_NAME or the keyword */
-    bool is_type;    /* parser: a typedef name in the current scope */
-    int16_t builtin; /* lang_builtin, or -1 */
+    lang_name *next;  /* in the hash chain */
+    uint8_t token;    /* TOK_NAME or the keyword */
+    bool is_type;     /* parser: a typedef name in the current scope */
+    bool is_declared; /* parser: names something in the current scope */
+    int16_t builtin;  /* lang_builtin, or -1 */
     lang_macro *macro;
     lang_symbol *symbol; /* checker: innermost visible */
     lang_symbol *tag;    /* checker: innermost visible struct or enum */

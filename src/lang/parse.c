@@ -132,9 +132,10 @@ static void recover(lang_parser *p, uint32_t start)
 /* --- scopes of type names ------------------------------------------------------------- */
 void ls__lang_declare_name(lang_parser *p, lang_name *name, bool is_type)
 {
-    lang_type_undo undo = {name, name->is_type};
+    lang_type_undo undo = {name, name->is_type, name->is_declared};
     ls__vec_push(&p->context->arena, &p->undo, undo);
     name->is_type = is_type;
+    name->is_declared = true;
 }
 
 static void leave_scope(lang_parser *p, uint32_t mark)
@@ -142,6 +143,7 @@ static void leave_scope(lang_parser *p, uint32_t mark)
     while (p->undo.count > mark) {
         lang_type_undo undo = p->undo.items[--p->undo.count];
         undo.name->is_type = undo.was_type;
+        undo.name->is_declared = undo.was_declared;
     }
 }
 

@@ -14,7 +14,7 @@
 
 typedef struct lang_type_undo {
     lang_name *name;
-    bool was_type;
+    bool was_type, was_declared;
 } lang_type_undo;
 
 typedef struct lang_parser {

@@ -58,7 +58,7 @@ bool ls__lang_starts_type(const lang_parser *p, uint32_t ahead)
     const lang_token *token = ls__lang_peek(p, ahead);
     if (token->kind == TOK_NAME)
         return token->u.name->is_type ||
-               (c_type_hint(token->u.name->text) && !token->u.name->symbol);
+               (c_type_hint(token->u.name->text) && !token->u.name->is_declared);
     switch (token->kind) {
     case TOK_CONST:
     case TOK_ENUM:
