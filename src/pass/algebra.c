@@ -13,10 +13,10 @@ typedef struct simplify {
     ls__ir_function *function;
     ls__ir_inst *inst;
     ls_value *same;
-    ls_type type;           /* of the first T operand */
+    ls_type type; /* of the first T operand */
     bool left_const, right_const;
-    uint64_t left, right;   /* their bits */
-    uint64_t ones;          /* all bits of the type */
+    uint64_t left, right; /* their bits */
+    uint64_t ones;        /* all bits of the type */
     bool changed;
 } simplify;
 
@@ -135,7 +135,8 @@ static void simplify_arithmetic(simplify *s)
         break;
     case LS_OP_SREM:
     case LS_OP_UREM: /* x % 0 = x % 1 = 0 */
-        if (is_zero || is_one || (s->inst->op == LS_OP_SREM && s->right_const && s->right == s->ones))
+        if (is_zero || is_one ||
+            (s->inst->op == LS_OP_SREM && s->right_const && s->right == s->ones))
             set_const(s, 0);
         break;
     case LS_OP_SHL:
@@ -257,7 +258,7 @@ static void simplify_select(simplify *s)
     }
 }
 
-/* --- floats ------------------------------------------------------------------------------------------ */
+/* --- floats ---------------------------------------------------------------------------------- */
 
 /* 1/x for a power of two whose reciprocal is one too (and normal, as x is). */
 static bool exact_reciprocal(ls_type type, uint64_t bits, uint64_t *reciprocal)
@@ -339,7 +340,7 @@ static void simplify_unary(simplify *s)
     }
 }
 
-/* --- addresses --------------------------------------------------------------------------------------- */
+/* --- addresses ------------------------------------------------------------------------------- */
 
 static void simplify_index(simplify *s)
 {

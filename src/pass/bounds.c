@@ -5,15 +5,15 @@
  * needs: fold and cse first (bare comparisons and constants). keeps: everything. breaks: the flags
  * hold where the instruction stands: nothing may move out from under its conditions afterwards.
  *
- * Intervals of values (interval.c), narrowed by the conditions around a place: the sides of an `if`, and
- * what follows an `if` with a side that jumps away. Accesses are proved against objects of fixed size
- * (buffers have no size known here); index arithmetic against i64 and its count.
+ * Intervals of values (interval.c), narrowed by the conditions around a place: the sides of an
+ * `if`, and what follows an `if` with a side that jumps away. Accesses are proved against objects
+ * of fixed size (buffers have no size known here); index arithmetic against i64 and its count.
  *
- * Variables have one interval for the whole function, found in a walk before the one that marks: the
- * join of 0 and all sets. An increment of a variable by a constant that cannot wrap (because a condition
- * bounds it, as in a counted loop) never lowers it, so it does not count for the lower bound, and
- * likewise downwards. A loop's step sees what the body's own conditions said of a variable that the
- * body does not set.
+ * Variables have one interval for the whole function, found in a walk before the one that marks:
+ * the join of 0 and all sets. An increment of a variable by a constant that cannot wrap (because a
+ * condition bounds it, as in a counted loop) never lowers it, so it does not count for the lower
+ * bound, and likewise downwards. A loop's step sees what the body's own conditions said of a
+ * variable that the body does not set.
  */
 #include "pass/interval.h"
 #include "pass/passes.h"
@@ -74,7 +74,7 @@ static ls__interval interval_of(const proof *p, ls_value value, int depth)
     return ls__interval_meet(type, known, ls__interval_eval(p->function, inst, args));
 }
 
-/* --- conditions -------------------------------------------------------------------------------------- */
+/* --- conditions ------------------------------------------------------------------------------ */
 
 static void narrow(proof *p, ls_value value, ls__interval to)
 {
@@ -162,7 +162,7 @@ static void assume(proof *p, ls_value condition, bool holds, int depth)
     }
 }
 
-/* --- variables --------------------------------------------------------------------------------------- */
+/* --- variables ------------------------------------------------------------------------------- */
 
 static ls__interval interval_of_get(const proof *p, const ls__ir_inst *inst)
 {
@@ -219,12 +219,11 @@ static void visit_call(proof *p, const ls__ir_inst *inst)
         uint32_t var = inst->results[i].id;
         p->last_set[var] = p->position;
         if (p->next_vars)
-            p->next_vars[var] =
-                ls__interval_full((ls_type)p->function->vars.items[var].type);
+            p->next_vars[var] = ls__interval_full((ls_type)p->function->vars.items[var].type);
     }
 }
 
-/* --- walking ----------------------------------------------------------------------------------------- */
+/* --- walking --------------------------------------------------------------------------------- */
 
 static void mark(proof *p, ls__ir_inst *inst)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * copy_propagate: reads of variables become the values they hold, where one value is known to reach.
+ * copy_propagate: reads of variables become the values they hold, where one value is known to
+ * reach.
  *
  * needs: nothing. keeps: everything. breaks: nothing; dce removes the sets that are read no more.
  *
@@ -25,8 +26,8 @@ typedef struct copies {
     ls_value *known; /* by variable; id 0 = unknown */
     LS__VEC(undo_entry) undo;
     LS__VEC(uint32_t) set_vars; /* variables set so far, for those of a region: from its start on */
-    /* By variable: its last set, and in which straight line (epoch) that was; NULL once it is read. A
-     * second set in the same line makes it useless. */
+    /* By variable: its last set, and in which straight line (epoch) that was; NULL once it is read.
+     * A second set in the same line makes it useless. */
     ls__ir_inst **pending;
     uint32_t *pending_epoch, epoch;
     bool changed;

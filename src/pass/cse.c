@@ -50,13 +50,13 @@ static void operands(const ls__ir_inst *inst, uint32_t ids[3])
 
 static uint64_t hash_of(const ls__ir_inst *inst)
 {
-    uint64_t key[6] = {(uint64_t)inst->op | (uint64_t)inst->type << 16 | (uint64_t)inst->mem << 24 |
-                           (uint64_t)inst->base.kind << 32,
-                       inst->imm, inst->imm2, inst->base.index, 0, 0};
     uint32_t ids[3];
     operands(inst, ids);
-    key[4] = ids[0] | (uint64_t)ids[1] << 32;
-    key[5] = ids[2];
+    uint64_t kinds = (uint64_t)inst->op | (uint64_t)inst->type << 16 | (uint64_t)inst->mem << 24 |
+                     (uint64_t)inst->base.kind << 32;
+    uint64_t pair = ids[0] | (uint64_t)ids[1] << 32,
+             rest = ids[2] | (uint64_t)inst->base.index << 32;
+    uint64_t key[] = {kinds, inst->imm, inst->imm2, pair, rest};
     return ls__hash64(key, sizeof key, 0);
 }
 

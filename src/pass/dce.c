@@ -5,8 +5,8 @@
  * needs: nothing. keeps: everything observable, endless loops included. breaks: nothing.
  *
  * Liveness runs backwards from the roots (stores to buffers and shared memory, atomics, calls,
- * synchronisation, traps, loops, jumps) over operands, over the structured instruction around a live
- * one, and over variables and local objects: a `set` lives when a `get` of its variable does.
+ * synchronisation, traps, loops, jumps) over operands, over the structured instruction around a
+ * live one, and over variables and local objects: a `set` lives when a `get` of its variable does.
  */
 #include "pass/passes.h"
 #include "pass/util.h"

@@ -4,9 +4,10 @@
  *
  * needs: nothing. keeps: everything. breaks: nothing; leaves unused constants to dce.
  *
- * One walk in program order: an instruction with constant operands becomes a constant by ls__ir_eval
- * (the definition, so no second opinion can differ); algebra.c knows the identities. Decided `if`
- * and `switch` give way to the region that runs; a block that nothing leaves early dissolves.
+ * One walk in program order: an instruction with constant operands becomes a constant by
+ * ls__ir_eval (the definition, so no second opinion can differ); algebra.c knows the identities.
+ * Decided `if` and `switch` give way to the region that runs; a block that nothing leaves early
+ * dissolves.
  */
 #include "pass/algebra.h"
 #include "pass/passes.h"
@@ -51,12 +52,11 @@ static bool fold_constant(folding *f, ls__ir_inst *inst)
     }
     /* Which NaN an operation makes is the host's choice; a folded program must not show it. */
     ls_type type = ls__ir_type_of(f->function, inst->args[inst->op == LS_OP_SELECT ? 1 : 0]);
-    ls__pass_become_const(
-        inst, canonical_nan((ls_type)inst->type, ls__ir_eval(inst, type, bits)));
+    ls__pass_become_const(inst, canonical_nan((ls_type)inst->type, ls__ir_eval(inst, type, bits)));
     return true;
 }
 
-/* --- facts of the kernel --------------------------------------------------------------------------- */
+/* --- facts of the kernel --------------------------------------------------------------------- */
 
 static bool fold_launch(folding *f, ls__ir_inst *inst)
 {
@@ -91,8 +91,8 @@ static bool fold_launch(folding *f, ls__ir_inst *inst)
     }
 }
 
-/* Accesses at constant offsets: nowhere, outside a fixed object, or inside a constant table. True when
- * the instruction was changed or removed. */
+/* Accesses at constant offsets: nowhere, outside a fixed object, or inside a constant table. True
+ * when the instruction was changed or removed. */
 static bool fold_access(folding *f, ls__ir_inst *inst)
 {
     uint64_t offset;
@@ -119,7 +119,7 @@ static bool fold_access(folding *f, ls__ir_inst *inst)
     return true;
 }
 
-/* --- control flow ------------------------------------------------------------------------------------ */
+/* --- control flow ---------------------------------------------------------------------------- */
 
 /* Whether a `break` in `region` leaves the structured instruction that owns it. */
 static bool has_break(const ls__ir_region *region)

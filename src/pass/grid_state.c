@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Saving and restoring a kernel's state around grid barriers; see grid_state.h and lower_grid_barrier.c. */
+/* Saving and restoring a kernel's state around grid barriers; see grid_state.h and
+ * lower_grid_barrier.c. */
 #include "pass/grid_state.h"
 
-/* --- what is live ------------------------------------------------------------------------------------ */
+/* --- what is live ---------------------------------------------------------------------------- */
 
-void ls__grid_state_init(ls__grid_state *state, const ls__ir_function *function,
-                         ls__arena *scratch)
+void ls__grid_state_init(ls__grid_state *state, const ls__ir_function *function, ls__arena *scratch)
 {
     state->function = function;
     state->var_count = function->vars.count;
@@ -22,8 +22,9 @@ static bool is_inside(const ls__ir_inst *inst, const ls__ir_region *region)
     return false;
 }
 
-/* A variable carries nothing across a barrier when all its uses lie in one chunk, the first sets it, and
- * the others stand in that set's region or deeper: no way leads to them that does not pass the set. */
+/* A variable carries nothing across a barrier when all its uses lie in one chunk, the first sets
+ * it, and the others stand in that set's region or deeper: no way leads to them that does not pass
+ * the set. */
 static void note_var(ls__grid_state *state, uint32_t id, const ls__ir_inst *inst, uint32_t chunk,
                      bool on_spine)
 {
@@ -49,7 +50,7 @@ void ls__grid_note_use(ls__grid_state *state, const ls__ir_inst *inst, uint32_t 
         note_var(state, inst->results[i].id, inst, chunk, on_spine);
 }
 
-/* --- layout ------------------------------------------------------------------------------------------ */
+/* --- layout ---------------------------------------------------------------------------------- */
 
 static uint64_t round_up(uint64_t value, uint64_t to)
 {
@@ -88,7 +89,7 @@ void ls__grid_state_lay_out(ls__grid_state *state, ls__arena *scratch)
     state->shared_bytes = round_up(round_up(shared, state->lanes) / state->lanes, 8);
 }
 
-/* --- addresses --------------------------------------------------------------------------------------- */
+/* --- addresses ------------------------------------------------------------------------------- */
 
 static val id_of(at c, ls_id id, uint32_t dimension)
 {
@@ -139,12 +140,12 @@ void ls__grid_store_next(const ls__grid_state *state, at c, uint32_t segment)
     ls__ir_inst *guard = ls__ir_if(c, eq(c, lane, k64(c, 0)));
     ls__ir_cursor inside = {c->function, guard->regions[0], NULL, c->loc};
     val zero = k64(&inside, 0);
-    ls__ir_inst *store = ls__ir_store(&inside, LS_MEM_U32, scratch_buffer(c->function), zero,
-                                      k32(&inside, segment));
+    ls__ir_inst *store =
+        ls__ir_store(&inside, LS_MEM_U32, scratch_buffer(c->function), zero, k32(&inside, segment));
     store->flags = LS__IR_INBOUNDS;
 }
 
-/* --- variables --------------------------------------------------------------------------------------- */
+/* --- variables ------------------------------------------------------------------------------- */
 
 static ls_mem var_mem(ls_type type)
 {
@@ -183,7 +184,7 @@ static void restore_var(at c, address from, const ls__grid_var *var, ls_var id)
     ls__ir_set(c, id, value);
 }
 
-/* --- objects ----------------------------------------------------------------------------------------- */
+/* --- objects --------------------------------------------------------------------------------- */
 
 typedef struct copying {
     ls_base from, to;
@@ -193,7 +194,8 @@ typedef struct copying {
     uint32_t stride; /* units from one to the next */
 } copying;
 
-/* for (i = first; i < count; i += stride) to[i] = from[i], in the largest units that fit the size. */
+/* for (i = first; i < count; i += stride) to[i] = from[i], in the largest units that fit the size.
+ */
 static void emit_copy(at c, copying copy)
 {
     ls_mem mem = copy.bytes % 4 == 0 ? LS_MEM_U32 : copy.bytes % 2 == 0 ? LS_MEM_U16 : LS_MEM_U8;

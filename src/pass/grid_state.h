@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a lane and a workgroup carry from one segment of a split kernel to the next, and the code that
- * saves and restores it. For lower_grid_barrier.c.
+ * What a lane and a workgroup carry from one segment of a split kernel to the next, and the code
+ * that saves and restores it. For lower_grid_barrier.c.
  */
 #ifndef LS_PASS_GRID_STATE_H
 #define LS_PASS_GRID_STATE_H
@@ -23,11 +23,11 @@ typedef struct ls__grid_state {
     const ls__ir_function *function; /* before it is split */
     ls__grid_var *vars;
     uint32_t var_count;
-    uint32_t *local_offsets; /* in the lane's state, by local object */
+    uint32_t *local_offsets;  /* in the lane's state, by local object */
     uint64_t *shared_offsets; /* in the workgroup's shared part, by shared object */
-    uint32_t lanes;          /* of a workgroup */
-    uint64_t lane_bytes;     /* state of a lane */
-    uint64_t shared_bytes;   /* shared part, divided by the lanes */
+    uint32_t lanes;           /* of a workgroup */
+    uint64_t lane_bytes;      /* state of a lane */
+    uint64_t shared_bytes;    /* shared part, divided by the lanes */
 } ls__grid_state;
 
 void ls__grid_state_init(ls__grid_state *state, const ls__ir_function *function,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Interval arithmetic on wrapping integers. Each rule gives bounds only where the operation cannot
- * wrap over the whole of its operands' intervals; otherwise the result is the full interval. Rules for
- * the signed and the unsigned view are separate, and `settle` carries what one view knows to the other.
+ * wrap over the whole of its operands' intervals; otherwise the result is the full interval. Rules
+ * for the signed and the unsigned view are separate, and `settle` carries what one view knows to
+ * the other.
  */
 #include "pass/interval.h"
 
@@ -95,7 +96,7 @@ ls__interval ls__interval_join(ls__interval a, ls__interval b)
                           min_unsigned(a.least, b.least), max_unsigned(a.most, b.most)};
 }
 
-/* --- arithmetic ------------------------------------------------------------------------------------- */
+/* --- arithmetic ------------------------------------------------------------------------------ */
 
 static bool fits_signed(ls_type type, __int128 low, __int128 high)
 {
@@ -215,7 +216,7 @@ static ls__interval eval_binary(ls_op op, ls_type type, ls__interval a, ls__inte
     }
 }
 
-/* --- other instructions -------------------------------------------------------------------------------- */
+/* --- other instructions ---------------------------------------------------------------------- */
 
 static ls__interval eval_id(const ls__ir_function *function, const ls__ir_inst *inst)
 {
@@ -247,7 +248,8 @@ static ls__interval of_bits(ls_type type, uint32_t bits, bool is_signed)
     if (bits == 0 || bits >= ls__pass_bits(type))
         return ls__interval_full(type);
     if (is_signed)
-        return ls__interval_signed(type, -(INT64_C(1) << (bits - 1)), (INT64_C(1) << (bits - 1)) - 1);
+        return ls__interval_signed(type, -(INT64_C(1) << (bits - 1)),
+                                   (INT64_C(1) << (bits - 1)) - 1);
     return ls__interval_unsigned(type, 0, (UINT64_C(1) << bits) - 1);
 }
 

@@ -2,13 +2,15 @@
 /*
  * licm: pure instructions whose operands do not change in a loop move in front of it.
  *
- * needs: no proofs yet (it runs before bounds: INBOUNDS and NOWRAP may hold only under the conditions
- * of the place they stand at, so what carries them stays). keeps: everything. breaks: nothing.
+ * needs: no proofs yet (it runs before bounds: INBOUNDS and NOWRAP may hold only under the
+ * conditions of the place they stand at, so what carries them stays). keeps: everything. breaks:
+ * nothing.
  *
- * One walk: an instruction may live at the depth of its deepest operand, so it moves in front of the
- * loop one deeper than that. Pure operations are total, hence may run when the loop would not have
- * run them; expensive ones move only from the body's own level, not from a branch in it. Loads that nothing changes are checked
- * and move likewise. A `get` moves out of loops that do not set its variable.
+ * One walk: an instruction may live at the depth of its deepest operand, so it moves in front of
+ * the loop one deeper than that. Pure operations are total, hence may run when the loop would not
+ * have run them; expensive ones move only from the body's own level, not from a branch in it. Loads
+ * that nothing changes are checked and move likewise. A `get` moves out of loops that do not set
+ * its variable.
  */
 #include "pass/passes.h"
 #include "pass/util.h"
@@ -23,16 +25,16 @@ typedef struct motion {
     ls__ir_function *function;
     ls__arena *scratch;
     ls__pass_writes writes;
-    LS__VEC(span) spans; /* of all loops, in order of their beginnings */
-    positions *sets;     /* by variable: where it is set, ascending */
-    uint32_t *level;     /* by value: number of loops around it */
+    LS__VEC(span) spans;          /* of all loops, in order of their beginnings */
+    positions *sets;              /* by variable: where it is set, ascending */
+    uint32_t *level;              /* by value: number of loops around it */
     LS__VEC(ls__ir_inst *) loops; /* around the walk's position, outermost first */
     LS__VEC(uint32_t) numbers;    /* their places in spans */
     uint32_t position, next_loop;
     bool changed;
 } motion;
 
-/* --- where variables are set ------------------------------------------------------------------------ */
+/* --- where variables are set ----------------------------------------------------------------- */
 
 static void survey(motion *m, const ls__ir_region *region)
 {
@@ -65,7 +67,7 @@ static bool is_set_in(const motion *m, uint64_t var, span loop)
     return low < sets->count && sets->items[low] < loop.end;
 }
 
-/* --- motion ------------------------------------------------------------------------------------------ */
+/* --- motion ---------------------------------------------------------------------------------- */
 
 static bool is_expensive(const ls__ir_inst *inst)
 {
@@ -102,7 +104,8 @@ static uint32_t lowest_level(const motion *m, const ls__ir_inst *inst)
     }
     if (inst->op == LS_OP_VAR_GET) {
         uint32_t depth = m->loops.count;
-        while (depth > level && !is_set_in(m, inst->imm, m->spans.items[m->numbers.items[depth - 1]]))
+        while (depth > level &&
+               !is_set_in(m, inst->imm, m->spans.items[m->numbers.items[depth - 1]]))
             depth--;
         level = depth;
     }

@@ -2,12 +2,14 @@
 /*
  * lower_bounds: the checks of index, load, store and atomics as compares, selects and branches.
  *
- * needs: bounds first, which proves most checks away. keeps: everything. breaks: nothing; afterwards
- * every access is INBOUNDS and no index is left. Needs of the device: an empty or short range still
- * has memory enough behind it for one access at offset 0 (loads out of range read there and drop it).
+ * needs: bounds first, which proves most checks away. keeps: everything. breaks: nothing;
+ * afterwards every access is INBOUNDS and no index is left. Needs of the device: an empty or short
+ * range still has memory enough behind it for one access at offset 0 (loads out of range read there
+ * and drop it).
  *
  * An index that can fail becomes a checked sum: LS_NOWHERE when it does not fit. A stored value or
- * atomic out of range is skipped by a branch; a load reads offset 0 instead and its value is dropped.
+ * atomic out of range is skipped by a branch; a load reads offset 0 instead and its value is
+ * dropped.
  */
 #include "pass/lower_util.h"
 #include "pass/passes.h"
@@ -83,8 +85,8 @@ static bool mark_used(ls__ir_inst *inst, void *context)
     return true;
 }
 
-/* Puts the store or atomic under an `if`. An atomic's old value, where it is used, comes out through a
- * variable that is 0 otherwise. */
+/* Puts the store or atomic under an `if`. An atomic's old value, where it is used, comes out
+ * through a variable that is 0 otherwise. */
 static val lower_effect(at c, ls__ir_inst *inst, bool is_used)
 {
     val in_range =

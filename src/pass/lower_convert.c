@@ -8,7 +8,7 @@
 #include "pass/lower_util.h"
 #include "pass/passes.h"
 
-/* --- integer to float -------------------------------------------------------------------------------- */
+/* --- integer to float ------------------------------------------------------------------------ */
 
 /* The upper word of a 64-bit significand, the lower one folded into its sticky bit. */
 static val narrow_sticky(at c, val wide)
@@ -40,7 +40,7 @@ static val from_integer(at c, const ls__format *format, val a, bool is_signed)
     return choose(c, eq(c, a, zero), none, packed);
 }
 
-/* --- float to integer -------------------------------------------------------------------------------- */
+/* --- float to integer ------------------------------------------------------------------------ */
 
 static val to_integer(at c, const ls__format *format, ls_type result, uint32_t bits, val a,
                       bool is_signed)
@@ -78,7 +78,7 @@ static val to_integer(at c, const ls__format *format, ls_type result, uint32_t b
     return value;
 }
 
-/* --- between float formats ----------------------------------------------------------------------------- */
+/* --- between float formats ------------------------------------------------------------------- */
 
 /* Rounds to a narrower format. The parts are those of `from`. */
 static val narrow(at c, const ls__format *from, const ls__format *to, val bits)

@@ -5,8 +5,8 @@
  * needs: nothing. keeps: values (any NaN may come out as another). breaks: nothing; leaves clz to
  * lower_integer.
  *
- * The quotient of the significands is found bit by bit in a short counted loop (26 trips for f32, 55
- * for f64): two bits more than the format keeps, and a sticky bit for the remainder.
+ * The quotient of the significands is found bit by bit in a short counted loop (26 trips for f32,
+ * 55 for f64): two bits more than the format keeps, and a sticky bit for the remainder.
  */
 #include "pass/lower_util.h"
 #include "pass/passes.h"
@@ -33,8 +33,7 @@ static val quotient(at c, val a, val b, uint32_t bits)
     ls__ir_set(&body, result, or_(&body, so_far, flag(&body, so_far, goes)));
     val next = add_k(&step, ls__ir_get(&step, trip), 1);
     ls__ir_set(&step, trip, next);
-    ls__ir_insert(&step, LS_OP_WHILE, LS_TYPE_VOID,
-                  (val[]){ult(&step, next, k32(&step, bits))}, 1);
+    ls__ir_insert(&step, LS_OP_WHILE, LS_TYPE_VOID, (val[]){ult(&step, next, k32(&step, bits))}, 1);
 
     val exact = eq(c, ls__ir_get(c, rest), k(c, a, 0));
     return or_(c, shl_k(c, ls__ir_get(c, result), 1), flag(c, a, not_(c, exact)));

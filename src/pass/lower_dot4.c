@@ -2,7 +2,8 @@
 /*
  * lower_dot4: dot4 by extracting and multiplying bytes.
  *
- * needs: nothing. keeps: everything (sums of integers wrap, so their order is free). breaks: nothing.
+ * needs: nothing. keeps: everything (sums of integers wrap, so their order is free). breaks:
+ * nothing.
  */
 #include "pass/lower_util.h"
 #include "pass/passes.h"

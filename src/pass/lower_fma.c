@@ -6,10 +6,10 @@
  * mulhi_u to lower_integer.
  *
  * Product and addend are pairs of words with spare bits at the top, so that both have the same
- * scale when their exponents are equal; the one with the smaller exponent is shifted down, with what
- * falls out kept in the lowest ("sticky") bit. The pair has at least 14 bits below the product and far
- * more below the addend; only when the exponents differ by less than that can leading bits cancel, and
- * then nothing was lost. Straight-line code: its size is about 200 instructions each.
+ * scale when their exponents are equal; the one with the smaller exponent is shifted down, with
+ * what falls out kept in the lowest ("sticky") bit. The pair has at least 14 bits below the product
+ * and far more below the addend; only when the exponents differ by less than that can leading bits
+ * cancel, and then nothing was lost. Straight-line code: its size is about 200 instructions each.
  */
 #include "pass/lower_util.h"
 #include "pass/passes.h"
@@ -83,13 +83,12 @@ static pair product(at c, const ls__format *format, val a, val b)
 }
 
 /* Infinities and NaNs; `result` serves when there are none. */
-static val special_cases(at c, const ls__format *format, const ls__parts x[3], val sign,
-                         val result)
+static val special_cases(at c, const ls__format *format, const ls__parts x[3], val sign, val result)
 {
     val infinity = k(c, sign, ls__format_infinity(format));
     val product_infinite = or_(c, x[0].is_infinite, x[1].is_infinite);
-    val zero_times_infinity = or_(c, and_(c, x[0].is_zero, x[1].is_infinite),
-                                  and_(c, x[1].is_zero, x[0].is_infinite));
+    val zero_times_infinity =
+        or_(c, and_(c, x[0].is_zero, x[1].is_infinite), and_(c, x[1].is_zero, x[0].is_infinite));
     val opposed = and_(c, and_(c, product_infinite, x[2].is_infinite), ne(c, sign, x[2].sign));
     val is_nan = or_(c, or_(c, x[0].is_nan, x[1].is_nan), x[2].is_nan);
     is_nan = or_(c, is_nan, or_(c, zero_times_infinity, opposed));

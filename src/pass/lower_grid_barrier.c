@@ -1,24 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lower_grid_barrier: a kernel with grid barriers becomes segments, each a kernel of its own that ends
- * where the next barrier is reached; the host runs one dispatch after another.
+ * lower_grid_barrier: a kernel with grid barriers becomes segments, each a kernel of its own that
+ * ends where the next barrier is reached; the host runs one dispatch after another.
  *
  * needs: a verified kernel (grid barriers stand in the body or in bodies of loops, in grid-uniform
- * control flow). keeps: everything. breaks: the kernel, which becomes segment 0, takes one more buffer,
+ * control flow). keeps: everything. breaks: the kernel, which becomes segment 0, takes one more
+ * buffer,
  * "__scratch".
  *
- * 1. Values that live across a barrier go into variables. The kernel's spine is its body and the bodies
- *    of loops around barriers; barriers and such loops cut it into chunks, and a value made in one
- *    chunk and used in another goes through a variable (constants and the like are made anew instead).
- * 2. Segment k resumes behind barrier k. Of each region around the barrier what lies before it is cut
- *    off; a loop around it gets the body `if (first) { first = false; rest } else { whole }`, so that
- *    `break` and `continue` in the rest of the interrupted trip mean what they did.
- * 3. Barriers that a segment reaches save the state to the scratch buffer and return. State is: variables
- *    that may be live, local objects, shared memory.
+ * 1. Values that live across a barrier go into variables. The kernel's spine is its body and the
+ * bodies of loops around barriers; barriers and such loops cut it into chunks, and a value made in
+ * one chunk and used in another goes through a variable (constants and the like are made anew
+ * instead).
+ * 2. Segment k resumes behind barrier k. Of each region around the barrier what lies before it is
+ * cut off; a loop around it gets the body `if (first) { first = false; rest } else { whole }`, so
+ * that `break` and `continue` in the rest of the interrupted trip mean what they did.
+ * 3. Barriers that a segment reaches save the state to the scratch buffer and return. State is:
+ * variables that may be live, local objects, shared memory.
  *
- * Scratch: 16 bytes whose first word is the number of the segment to run next (the segment count = done),
- * then for each workgroup the state of its lanes one after the other, then its shared memory. A variable
- * that was uniform is restored through workgroup_uniform, else nothing could show it uniform again.
+ * Scratch: 16 bytes whose first word is the number of the segment to run next (the segment count =
+ * done), then for each workgroup the state of its lanes one after the other, then its shared
+ * memory. A variable that was uniform is restored through workgroup_uniform, else nothing could
+ * show it uniform again.
  */
 #include "base/status.h"
 #include "pass/grid_state.h"
@@ -35,7 +38,7 @@ typedef struct splitter {
     ls__grid_state state;
 } splitter;
 
-/* --- the spine --------------------------------------------------------------------------------------- */
+/* --- the spine ------------------------------------------------------------------------------- */
 
 static bool holds_barrier(const ls__ir_region *region)
 {
@@ -151,7 +154,7 @@ static void store_carried(splitter *s)
     }
 }
 
-/* --- copying inside a function ----------------------------------------------------------------------- */
+/* --- copying inside a function --------------------------------------------------------------- */
 
 typedef struct duplicate {
     ls__ir_function *function;
@@ -198,7 +201,7 @@ static void duplicate_into(splitter *s, ls__ir_function *function, const ls__ir_
     duplicate_region(&d, from, to);
 }
 
-/* --- one segment ------------------------------------------------------------------------------------- */
+/* --- one segment ----------------------------------------------------------------------------- */
 
 static void cut_before(ls__ir_function *function, ls__ir_inst *inst)
 {
@@ -221,8 +224,8 @@ static bool find_barrier(ls__ir_inst *inst, void *context)
 }
 
 /* The body of `loop`, whose trip is resumed at `from`: the rest first, then whole trips. */
-static void resume_loop(splitter *s, ls__ir_function *function, ls__ir_inst *loop, ls__ir_inst *from,
-                        ls_var first)
+static void resume_loop(splitter *s, ls__ir_function *function, ls__ir_inst *loop,
+                        ls__ir_inst *from, ls_var first)
 {
     ls__ir_region *body = loop->regions[0];
     ls__ir_region *whole = ls__ir_region_new(s->module, NULL);
@@ -240,7 +243,8 @@ static void resume_loop(splitter *s, ls__ir_function *function, ls__ir_inst *loo
         ls__pass_move_tail(whole->first, choice->regions[1]);
 }
 
-/* Cuts the function down to what follows barrier `number`. New `first` variables are set at `start`. */
+/* Cuts the function down to what follows barrier `number`. New `first` variables are set at
+ * `start`. */
 static void resume_behind(splitter *s, ls__ir_function *function, uint32_t number)
 {
     struct find_barrier find = {number, NULL};

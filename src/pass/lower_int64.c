@@ -5,10 +5,11 @@
  * needs: lower_bounds, lower_integer and lower_convert before it: they turn indices, the composite
  * operations and conversions into what is handled here. keeps: everything. breaks: nothing.
  *
- * Lowered are + - *, division and remainder, logic, shifts, comparisons, choices, minima and extensions.
- * An i64 value stays one where memory, parameters, variables, calls or offsets want it: there it is put
- * together as zext(low) | zext(high) << 32 and taken apart by trunc and a shift by 32, which are all the
- * 64-bit operations left. A value made here is known in words too, so chains of arithmetic never join.
+ * Lowered are + - *, division and remainder, logic, shifts, comparisons, choices, minima and
+ * extensions. An i64 value stays one where memory, parameters, variables, calls or offsets want it:
+ * there it is put together as zext(low) | zext(high) << 32 and taken apart by trunc and a shift by
+ * 32, which are all the 64-bit operations left. A value made here is known in words too, so chains
+ * of arithmetic never join.
  */
 #include "pass/lower_util.h"
 #include "pass/passes.h"
@@ -58,7 +59,7 @@ static words words_of(at c, const splitting *s, val value)
     return (words){trunc_(c, value), trunc_(c, lshr_k(c, value, 32))};
 }
 
-/* --- arithmetic on words ------------------------------------------------------------------------------ */
+/* --- arithmetic on words --------------------------------------------------------------------- */
 
 static words choose_words(at c, val condition, words yes, words no)
 {
@@ -125,7 +126,7 @@ static words shift_words(at c, ls_op op, words a, val count)
     return (words){choose(c, is_word, high, low), choose(c, is_word, fill, high)};
 }
 
-/* --- division ---------------------------------------------------------------------------------------- */
+/* --- division -------------------------------------------------------------------------------- */
 
 typedef struct pair_var {
     ls_var low, high;
@@ -206,7 +207,7 @@ static words divide_words(at c, ls_op op, words a, words b)
     return op == LS_OP_SDIV || op == LS_OP_UDIV ? quotient : rest;
 }
 
-/* --- instructions ------------------------------------------------------------------------------------ */
+/* --- instructions ---------------------------------------------------------------------------- */
 
 static bool binary_words(at c, ls_op op, words a, words b, words *result)
 {

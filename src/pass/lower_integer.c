@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lower_integer: integer operations a device lacks, or has only where C defines them, by basic ones.
+ * lower_integer: integer operations a device lacks, or has only where C defines them, by basic
+ * ones.
  *
  * needs: nothing. keeps: everything. breaks: nothing. Runs after the lowerings that use clz and
  * mulhi_u.
  *
- * Division and remainder stay what they are, but with a divisor the device can take: x/1 and x%1 have
- * just the values the contract gives to division by zero and to the smallest number by -1, so a
- * divisor of 1 is put in for both. A constant divisor that is neither needs nothing.
+ * Division and remainder stay what they are, but with a divisor the device can take: x/1 and x%1
+ * have just the values the contract gives to division by zero and to the smallest number by -1, so
+ * a divisor of 1 is put in for both. A constant divisor that is neither needs nothing.
  */
 #include "pass/lower_util.h"
 #include "pass/passes.h"
@@ -32,7 +33,7 @@ static void guard_division(at c, ls__ir_inst *inst, bool is_signed)
     inst->args[1] = choose(c, unsafe, k(c, b, 1), b);
 }
 
-/* --- high half of a product ------------------------------------------------------------------------ */
+/* --- high half of a product ------------------------------------------------------------------ */
 
 static val mulhi_32(at c, val a, val b, bool is_signed)
 {
@@ -64,7 +65,7 @@ static val mulhi(at c, val a, val b, bool is_signed)
     return sub(c, high, choose(c, slt(c, b, zero), a, zero));
 }
 
-/* --- saturation ------------------------------------------------------------------------------------ */
+/* --- saturation ------------------------------------------------------------------------------ */
 
 static val saturate_signed(at c, val a, val b, bool is_add)
 {
@@ -88,7 +89,7 @@ static val saturate_unsigned(at c, val a, val b, bool is_add)
     return choose(c, ult(c, a, b), k(c, a, 0), sub(c, a, b));
 }
 
-/* --- bits ------------------------------------------------------------------------------------------- */
+/* --- bits ------------------------------------------------------------------------------------ */
 
 static val popcount(at c, val a)
 {

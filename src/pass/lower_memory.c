@@ -4,12 +4,13 @@
  * them, for devices that can only store words.
  *
  * needs: lower_nan first when that is wanted (16-bit floats are stored as bits here). keeps:
- * everything: the neighbours in the word keep their bytes whatever other lanes do to them, since each
- * atomic changes no bit outside the element. breaks: nothing. Local objects are private and stay.
+ * everything: the neighbours in the word keep their bytes whatever other lanes do to them, since
+ * each atomic changes no bit outside the element. breaks: nothing. Local objects are private and
+ * stay.
  *
  * Needs of the device: ranges stored to in this way start and end at multiples of 4 bytes in memory
- * the device may touch (the backend pads them); shared objects are padded here. Between the two atomics
- * the element reads as 0; only a race could see that.
+ * the device may touch (the backend pads them); shared objects are padded here. Between the two
+ * atomics the element reads as 0; only a race could see that.
  */
 #include "pass/lower_util.h"
 #include "pass/passes.h"

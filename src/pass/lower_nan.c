@@ -2,10 +2,11 @@
 /*
  * lower_nan: the one NaN of float stores, fbits and fcanon, by integer comparison.
  *
- * needs: nothing. keeps: everything. breaks: nothing; float stores become RAW, fbits becomes frawbits.
+ * needs: nothing. keeps: everything. breaks: nothing; float stores become RAW, fbits becomes
+ * frawbits.
  *
- * Where a value cannot be a NaN with other bits nothing is emitted: constants, integers converted to
- * float, results of fcanon, sign changes and choices of such.
+ * Where a value cannot be a NaN with other bits nothing is emitted: constants, integers converted
+ * to float, results of fcanon, sign changes and choices of such.
  */
 #include "pass/lower_util.h"
 #include "pass/passes.h"
@@ -99,7 +100,8 @@ static val lower(at c, ls__ir_inst *inst, void *context)
         return is_clean(c->function, value, 0) ? bits : canonical_bits(c, format, bits);
     }
     case LS_OP_FCANON:
-        return is_clean(c->function, inst->args[0], 0) ? inst->args[0] : canonical(c, inst->args[0]);
+        return is_clean(c->function, inst->args[0], 0) ? inst->args[0]
+                                                       : canonical(c, inst->args[0]);
     default:
         return (val){0};
     }

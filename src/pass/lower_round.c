@@ -4,9 +4,9 @@
  *
  * needs: nothing. keeps: values (any NaN may come out as another). breaks: nothing.
  *
- * The magnitude of a float is an integer in which adding to the fraction carries into the exponent as
- * it should, so rounding away from zero is: add something to the fraction, then cut the fraction off.
- * Magnitudes below 1 have no integral part to carry into and are chosen apart.
+ * The magnitude of a float is an integer in which adding to the fraction carries into the exponent
+ * as it should, so rounding away from zero is: add something to the fraction, then cut the fraction
+ * off. Magnitudes below 1 have no integral part to carry into and are chosen apart.
  */
 #include "pass/lower_util.h"
 #include "pass/passes.h"
@@ -54,7 +54,8 @@ static val round_bits(at c, const ls__format *format, ls_op op, val bits)
     }
     val rounded = and_(c, add(c, magnitude, addend), not_(c, fraction_mask));
     val result = or_(c, choose(c, is_small, small, rounded), sign);
-    uint64_t integral = ((uint64_t)(uint32_t)ls__format_bias(format) + m) << m; /* from here on all are */
+    /* From 2^mantissa on all numbers are integral; infinities and NaNs stay as well. */
+    uint64_t integral = one_bits + ((uint64_t)m << m);
     return choose(c, ule(c, k(c, bits, integral), magnitude), bits, result);
 }
 

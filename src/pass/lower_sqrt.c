@@ -5,14 +5,14 @@
  * needs: nothing. keeps: values (any NaN may come out as another). breaks: nothing; leaves clz to
  * lower_integer.
  *
- * The root is found digit by digit, as on paper but in binary: two bits of the operand come down, one
- * bit of the root goes up. 26 trips for f32, 55 for f64; a sticky bit stands for the remainder.
+ * The root is found digit by digit, as on paper but in binary: two bits of the operand come down,
+ * one bit of the root goes up. 26 trips for f32, 55 for f64; a sticky bit stands for the remainder.
  */
 #include "pass/lower_util.h"
 #include "pass/passes.h"
 
-/* The first `bits` bits of the root of `operand`, read as a number in [1, 4) whose integer part is the
- * top two bits of the word; with the sticky bit appended below. */
+/* The first `bits` bits of the root of `operand`, read as a number in [1, 4) whose integer part is
+ * the top two bits of the word; with the sticky bit appended below. */
 static val root_of(at c, val operand, uint32_t word_bits, uint32_t bits)
 {
     ls_type type = ls__ir_type_of(c->function, operand);
@@ -39,8 +39,7 @@ static val root_of(at c, val operand, uint32_t word_bits, uint32_t bits)
     ls__ir_set(b, digits, shl_k(b, coming, 2));
     val next = add_k(&step, ls__ir_get(&step, trip), 1);
     ls__ir_set(&step, trip, next);
-    ls__ir_insert(&step, LS_OP_WHILE, LS_TYPE_VOID,
-                  (val[]){ult(&step, next, k32(&step, bits))}, 1);
+    ls__ir_insert(&step, LS_OP_WHILE, LS_TYPE_VOID, (val[]){ult(&step, next, k32(&step, bits))}, 1);
 
     val exact = eq(c, ls__ir_get(c, rest), k(c, operand, 0));
     return or_(c, shl_k(c, ls__ir_get(c, root), 1), flag(c, operand, not_(c, exact)));

@@ -2,14 +2,14 @@
 /*
  * lower_subgroup: subgroup operations and workgroup_uniform through shared memory and barriers.
  *
- * needs: nothing (the verifier has seen to it that these operations stand in workgroup-uniform control
- * flow, so barriers may stand there too). keeps: everything, the butterfly's order included. breaks:
- * nothing; float stores are RAW, since shuffled values need no one NaN.
+ * needs: nothing (the verifier has seen to it that these operations stand in workgroup-uniform
+ * control flow, so barriers may stand there too). keeps: everything, the butterfly's order
+ * included. breaks: nothing; float stores are RAW, since shuffled values need no one NaN.
  *
- * Two shared arrays of one 8-byte slot a lane. Each operation stores, waits and reads, and ends with a
- * barrier, so the next may store at once. The butterfly alternates between the arrays: what a step
- * stores, nobody reads any more. What was uniform by its nature is read back from one slot by a load
- * marked UNIFORM.
+ * Two shared arrays of one 8-byte slot a lane. Each operation stores, waits and reads, and ends
+ * with a barrier, so the next may store at once. The butterfly alternates between the arrays: what
+ * a step stores, nobody reads any more. What was uniform by its nature is read back from one slot
+ * by a load marked UNIFORM.
  */
 #include "pass/lower_util.h"
 #include "pass/passes.h"

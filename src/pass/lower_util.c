@@ -89,7 +89,7 @@ val ls__lower_pack(at c, const ls__format *format, val sign, val exponent, val s
     return or_(c, magnitude, sign);
 }
 
-/* --- walking ----------------------------------------------------------------------------------------- */
+/* --- walking --------------------------------------------------------------------------------- */
 
 static bool lower_region(ls__ir_function *function, ls__pass_map *map, ls__ir_region *region,
                          ls__lower_one *lower, void *context)
@@ -130,8 +130,8 @@ val ls__lower_in_range(at c, ls_base base, val offset, uint32_t bytes)
     }
     ls__ir_inst *range = ls__ir_insert(c, LS_OP_RANGE, LS_TYPE_I64, NULL, 0);
     range->base = base;
-    /* The first comparison is of uniform values; without it the subtraction could wrap. LS_NOWHERE is
-     * larger, as an unsigned number, than any range. */
+    /* The first comparison is of uniform values; without it the subtraction could wrap. LS_NOWHERE
+     * is larger, as an unsigned number, than any range. */
     val fits = ule(c, k64(c, bytes), range->id);
     val last = sub(c, range->id, k64(c, bytes));
     return and_(c, fits, ule(c, offset, last));

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Short spellings for code that writes much IR: the lowerings. Each call emits one instruction at the
- * cursor. `k` makes a constant of the type of another value, so the same text serves 32 and 64 bits.
+ * Short spellings for code that writes much IR: the lowerings. Each call emits one instruction at
+ * the cursor. `k` makes a constant of the type of another value, so the same text serves 32 and 64
+ * bits.
  *
- * Floats are taken apart and put together here as well, for any format whose fields fit a word: bits
- * come from `frawbits`, all work is on integers, and only `ffrom_bits` makes a float again.
+ * Floats are taken apart and put together here as well, for any format whose fields fit a word:
+ * bits come from `frawbits`, all work is on integers, and only `ffrom_bits` makes a float again.
  */
 #ifndef LS_PASS_LOWER_UTIL_H
 #define LS_PASS_LOWER_UTIL_H
@@ -15,9 +16,9 @@
 typedef ls__ir_cursor *at; /* where to emit */
 typedef ls_value val;
 
-/* C leaves the order of a call's arguments open, but the order in which instructions are emitted must
- * not depend on the compiler: so these evaluate their operands from left to right. They are macros for
- * that reason alone, and other functions take at most one operand that emits. */
+/* C leaves the order of a call's arguments open, but the order in which instructions are emitted
+ * must not depend on the compiler: so these evaluate their operands from left to right. They are
+ * macros for that reason alone, and other functions take at most one operand that emits. */
 #define LS__LOWER_2(op, c, a, b)                                                                   \
     __extension__({                                                                                \
         val left_ = (a);                                                                           \
@@ -43,7 +44,7 @@ typedef ls_value val;
 #define sle(c, a, b) LS__LOWER_2(SLE, c, a, b)
 #define ult(c, a, b) LS__LOWER_2(ULT, c, a, b)
 #define ule(c, a, b) LS__LOWER_2(ULE, c, a, b)
-#define choose(c, condition, yes, no) /* condition ? yes : no */                                    \
+#define choose(c, condition, yes, no) /* condition ? yes : no */                                   \
     __extension__({                                                                                \
         val condition_ = (condition);                                                              \
         val yes_ = (yes);                                                                          \
@@ -108,7 +109,7 @@ static inline val flag(at c, val like, val condition)
     return choose(c, condition, k(c, like, 1), k(c, like, 0));
 }
 
-/* --- float formats --------------------------------------------------------------------------------- */
+/* --- float formats --------------------------------------------------------------------------- */
 
 /* A binary format whose bits lie in the low end of a word of integer type `word`. */
 typedef struct ls__format {
@@ -119,34 +120,36 @@ typedef struct ls__format {
 } ls__format;
 
 extern const ls__format ls__format_f16, ls__format_bf16, ls__format_f32, ls__format_f64;
-const ls__format *ls__format_of(ls_type type); /* F32 or F64 */
-uint64_t ls__format_sign(const ls__format *format);     /* the sign bit */
+const ls__format *ls__format_of(ls_type type);      /* F32 or F64 */
+uint64_t ls__format_sign(const ls__format *format); /* the sign bit */
 uint64_t ls__format_infinity(const ls__format *format);
 uint64_t ls__format_nan(const ls__format *format);
 int32_t ls__format_bias(const ls__format *format);
 
-/* A float in pieces, all of the word type: value = significand * 2^(exponent - mantissa bits) with the
- * leading bit of the significand always at the same place (subnormals are shifted up), except that the
- * significand of 0 is 0 with a meaningless exponent. Infinity and NaN are told by the flags only. */
+/* A float in pieces, all of the word type: value = significand * 2^(exponent - mantissa bits) with
+ * the leading bit of the significand always at the same place (subnormals are shifted up), except
+ * that the significand of 0 is 0 with a meaningless exponent. Infinity and NaN are told by the
+ * flags only. */
 typedef struct ls__parts {
-    val bits, magnitude;       /* as stored; without the sign */
-    val sign;                  /* the sign bit in its place, else 0 */
+    val bits, magnitude; /* as stored; without the sign */
+    val sign;            /* the sign bit in its place, else 0 */
     val exponent, significand;
     val is_zero, is_infinite, is_nan; /* bool */
 } ls__parts;
 
 ls__parts ls__lower_unpack(at c, const ls__format *format, val bits);
 
-/* Rounds to nearest even and packs: value = significand * 2^(exponent - (word_bits - 1)), the leading
- * bit of `significand` is the top bit of the word, and its lowest bit is also set when anything was
- * lost below it. `exponent` is signed. Result: the bits, sign included. */
+/* Rounds to nearest even and packs: value = significand * 2^(exponent - (word_bits - 1)), the
+ * leading bit of `significand` is the top bit of the word, and its lowest bit is also set when
+ * anything was lost below it. `exponent` is signed. Result: the bits, sign included. */
 val ls__lower_pack(at c, const ls__format *format, val sign, val exponent, val significand);
 
 /* value >> count for 0 <= count < the width, with the lowest bit set when any one bit fell out. */
 val ls__lower_shift_sticky(at c, val value, val count);
 
 /* Replaces every instruction of the function for which `lower` answers a value. `lower` emits in
- * front of the instruction; id 0 = leave it (or it has been dealt with: then it is already gone). */
+ * front of the instruction; id 0 = leave it (or it has been dealt with: then it is already gone).
+ */
 typedef val ls__lower_one(at c, ls__ir_inst *inst, void *context);
 bool ls__lower_each(ls__ir_function *function, ls__arena *scratch, ls__lower_one *lower,
                     void *context);

@@ -3,8 +3,8 @@
  * The pipeline: the one list of all passes in order, and what runs it.
  *
  * Optimisation comes first, on the program as it was written; then what the device lacks is
- * supplied, from the composite to the basic (a conversion needs no division, a division no NaN rule,
- * all of them integers), and a last round cleans up after that.
+ * supplied, from the composite to the basic (a conversion needs no division, a division no NaN
+ * rule, all of them integers), and a last round cleans up after that.
  */
 #include <stdio.h>
 #include <string.h>
@@ -13,8 +13,14 @@
 #include "base/status.h"
 #include "pass/passes.h"
 
-#define OPTIMIZE(name, text) {#name, text, ls__pass_##name, LS__PASS_OPTIMIZE, 0}
-#define LOWER(name, bit, text) {#name, text, ls__pass_##name, LS__PASS_LOWER, LS__LOWER_##bit}
+#define OPTIMIZE(name, text)                                                                       \
+    {                                                                                              \
+#name, text, ls__pass_##name, LS__PASS_OPTIMIZE, 0                                         \
+    }
+#define LOWER(name, bit, text)                                                                     \
+    {                                                                                              \
+#name, text, ls__pass_##name, LS__PASS_LOWER, LS__LOWER_##bit                              \
+    }
 
 /* clang-format off */
 static const ls__pass passes[] = {

@@ -13,8 +13,16 @@
 #include "pass/passes.h"
 #include "pass/util.h"
 
-typedef enum cell_kind { CELL_NONE, CELL_BOOL, CELL_1, CELL_2, CELL_I32, CELL_I64, CELL_F32, CELL_F64 }
-cell_kind;
+typedef enum cell_kind {
+    CELL_NONE,
+    CELL_BOOL,
+    CELL_1,
+    CELL_2,
+    CELL_I32,
+    CELL_I64,
+    CELL_F32,
+    CELL_F64
+} cell_kind;
 
 typedef struct cell {
     uint32_t offset;
@@ -122,7 +130,8 @@ static bool overlaps(const object *object, uint32_t size)
 static ls_value select_nan(ls__ir_cursor *at, ls_value bits, uint32_t infinity, uint32_t nan)
 {
     ls_value magnitude = ls__ir_emit2(at, LS_OP_AND, bits, ls__ir_const_i32(at, 0x7fff));
-    ls_value is_nan = ls__ir_emit2(at, LS_OP_ULT, ls__ir_const(at, LS_TYPE_I32, infinity), magnitude);
+    ls_value is_nan =
+        ls__ir_emit2(at, LS_OP_ULT, ls__ir_const(at, LS_TYPE_I32, infinity), magnitude);
     return ls__ir_emit3(at, LS_OP_SELECT, is_nan, ls__ir_const(at, LS_TYPE_I32, nan), bits);
 }
 

@@ -3,12 +3,12 @@
  * strength: multiplications by powers of two become shifts, divisions and remainders by constants
  * become shifts, masks and (32 bits) multiplications.
  *
- * needs: fold first, which puts constants on the right. keeps: everything: x/0, x%0 and the smallest
- * number divided by -1 do not arise with the divisors handled here. breaks: nothing.
+ * needs: fold first, which puts constants on the right. keeps: everything: x/0, x%0 and the
+ * smallest number divided by -1 do not arise with the divisors handled here. breaks: nothing.
  *
- * Division of unsigned 32-bit numbers by d: with s = ceil(log2 d) and m = ceil(2^(32 + s) / d), a number
- * of 33 bits, floor(x / d) = floor(x * m / 2^(32 + s)) for all x, since m * d exceeds 2^(32 + s) by less
- * than 2^s. The top bit of m is added apart. Signed division works on the magnitude.
+ * Division of unsigned 32-bit numbers by d: with s = ceil(log2 d) and m = ceil(2^(32 + s) / d), a
+ * number of 33 bits, floor(x / d) = floor(x * m / 2^(32 + s)) for all x, since m * d exceeds 2^(32
+ * + s) by less than 2^s. The top bit of m is added apart. Signed division works on the magnitude.
  */
 #include "pass/lower_util.h"
 #include "pass/passes.h"

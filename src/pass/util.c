@@ -120,7 +120,7 @@ void ls__pass_move_tail(ls__ir_inst *first, ls__ir_region *to)
         inst->parent = to;
 }
 
-/* --- memory ---------------------------------------------------------------------------------------- */
+/* --- memory ---------------------------------------------------------------------------------- */
 
 bool ls__pass_accesses_memory(const ls__ir_inst *inst)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random IR programs. Every program is inside the contract by construction: lanes write only their own
- * elements of the outputs, shared memory is written and read across barriers, loops are counted, and
- * what synchronises stands at top level or in loops whose count is constant. Out-of-range accesses are
- * welcome: they have a meaning.
+ * Random IR programs. Every program is inside the contract by construction: lanes write only their
+ * own elements of the outputs, shared memory is written and read across barriers, loops are
+ * counted, and what synchronises stands at top level or in loops whose count is constant.
+ * Out-of-range accesses are welcome: they have a meaning.
  */
 #include "generate.h"
 
@@ -23,7 +23,7 @@ typedef struct generator {
     pool values;
     ls_var vars[VARS];
     ls_base shared, local, table;
-    ls_value lane; /* i64: global lane */
+    ls_value lane;   /* i64: global lane */
     uint32_t budget; /* instructions still to be made, roughly */
     uint32_t depth, loop_depth, breakable;
     generate_mode mode;
@@ -49,11 +49,12 @@ static void keep(generator *g, ls_value value)
 
 static ls_value constant(generator *g, ls_type type)
 {
-    static const uint64_t words[] = {0, 1, 2, 3, 5, 7, 8, 10, 16, 31, 32, 33, 255, 1000,
-                                     0x7fffffff, 0x80000000, 0xffffffff, 0xfffffff8};
-    static const uint32_t floats[] = {0,          0x80000000, 0x3f800000, 0xbf800000, 0x40000000,
-                                      0x3f000000, 0x7f800000, 0x7fc00000, 0x00000001, 0x4b000000,
-                                      0x3dcccccd, 0x41200000};
+    static const uint64_t words[] = {0,   1,    2,          3,          5,          7,
+                                     8,   10,   16,         31,         32,         33,
+                                     255, 1000, 0x7fffffff, 0x80000000, 0xffffffff, 0xfffffff8};
+    static const uint32_t floats[] = {0,          0x80000000, 0x3f800000, 0xbf800000,
+                                      0x40000000, 0x3f000000, 0x7f800000, 0x7fc00000,
+                                      0x00000001, 0x4b000000, 0x3dcccccd, 0x41200000};
     uint64_t bits = words[below(g, sizeof words / sizeof *words)];
     if (type == LS_TYPE_BOOL)
         bits &= 1;
@@ -74,7 +75,7 @@ static ls_value pick(generator *g, ls_type type)
     return g->values.items[type][count - 1 - below(g, window)];
 }
 
-/* --- pure operations --------------------------------------------------------------------------------- */
+/* --- pure operations ------------------------------------------------------------------------- */
 
 static ls_value typed_operand(generator *g, char letter, ls_type type)
 {
@@ -122,13 +123,14 @@ static void pure_operation(generator *g)
     }
 }
 
-/* --- memory ------------------------------------------------------------------------------------------ */
+/* --- memory ---------------------------------------------------------------------------------- */
 
 static ls_value masked_index(generator *g, uint32_t count)
 {
     ls_value index = pick(g, LS_TYPE_I32);
     if (below(g, 3)) /* provably in range, mostly */
-        index = ls__ir_emit2(&g->at, LS_OP_AND, index, ls__ir_const_i32(&g->at, (int32_t)count - 1));
+        index =
+            ls__ir_emit2(&g->at, LS_OP_AND, index, ls__ir_const_i32(&g->at, (int32_t)count - 1));
     return ls__ir_emit1(&g->at, below(g, 2) ? LS_OP_ZEXT : LS_OP_SEXT, index);
 }
 
@@ -137,8 +139,9 @@ static void load_input(generator *g)
     static const ls_mem mems[3] = {LS_MEM_U32, LS_MEM_F32, LS_MEM_U64};
     uint32_t buffer = below(g, 3);
     ls_value zero = ls__ir_const_i64(&g->at, 0);
-    ls_value offset = ls__ir_index(&g->at, zero, masked_index(g, GENERATED_INPUTS),
-                                   ls__ir_mem_bytes(mems[buffer]), below(g, 2) ? GENERATED_INPUTS : 0);
+    ls_value offset =
+        ls__ir_index(&g->at, zero, masked_index(g, GENERATED_INPUTS),
+                     ls__ir_mem_bytes(mems[buffer]), below(g, 2) ? GENERATED_INPUTS : 0);
     keep(g, ls__ir_load(&g->at, mems[buffer], (ls_base){LS_BASE_BUFFER, buffer}, offset));
 }
 
@@ -167,14 +170,27 @@ static void store_word(generator *g)
 
 static void store_bytes(generator *g)
 {
-    static const ls_mem mems[] = {LS_MEM_BOOL, LS_MEM_I8, LS_MEM_U8, LS_MEM_I16, LS_MEM_F16,
-                                  LS_MEM_BF16};
+    static const ls_mem mems[] = {LS_MEM_BOOL, LS_MEM_I8,  LS_MEM_U8,
+                                  LS_MEM_I16,  LS_MEM_F16, LS_MEM_BF16};
     ls_mem mem = mems[below(g, 6)];
     uint32_t bytes = ls__ir_mem_bytes(mem), count = GENERATED_BYTES / bytes;
-    ls_value offset = ls__ir_index(&g->at, own_offset(g, GENERATED_BYTES), masked_index(g, count),
-                                   bytes, count);
+    ls_value offset =
+        ls__ir_index(&g->at, own_offset(g, GENERATED_BYTES), masked_index(g, count), bytes, count);
     ls__ir_store(&g->at, mem, (ls_base){LS_BASE_BUFFER, 4}, offset,
                  pick(g, mem == LS_MEM_BOOL ? LS_TYPE_BOOL : LS_TYPE_I32));
+}
+
+/* On an element of the lane's own, or outside the buffer; nobody reads the old value. */
+static void atomic_update(generator *g)
+{
+    ls_value index = ls__ir_const_i64(&g->at, below(g, GENERATED_WORDS + 2));
+    ls_value offset =
+        ls__ir_index(&g->at, own_offset(g, 4 * GENERATED_WORDS), index, 4, GENERATED_WORDS);
+    ls_value args[2] = {offset, pick(g, LS_TYPE_I32)};
+    ls__ir_inst *inst = ls__ir_insert(&g->at, LS_OP_ATOMIC, LS_TYPE_I32, args, 2);
+    inst->mem = LS_MEM_U32;
+    inst->base = (ls_base){LS_BASE_BUFFER, 3};
+    inst->imm = below(g, LS_ATOMIC_XCHG);
 }
 
 /* Local memory: a few fixed cells, so that promotion finds work, and now and then a moving one. */
@@ -205,7 +221,7 @@ static void variable(generator *g)
         ls__ir_set(&g->at, g->vars[i], pick(g, var_types[i]));
 }
 
-/* --- between lanes ----------------------------------------------------------------------------------- */
+/* --- between lanes --------------------------------------------------------------------------- */
 
 static void barrier(generator *g)
 {
@@ -277,7 +293,7 @@ static void subgroup(generator *g)
     keep(g, inst->id);
 }
 
-/* --- control ----------------------------------------------------------------------------------------- */
+/* --- control --------------------------------------------------------------------------------- */
 
 static void statements(generator *g, uint32_t count);
 
@@ -335,10 +351,9 @@ static void make_loop(generator *g)
     bool is_steady = uniform && g->mode != GENERATE_ALONE && below(g, 2); /* no lane leaves early */
     bool is_constant = is_steady || below(g, 2);
     ls_var counter = ls__ir_var_add(g->at.function, "i", LS_TYPE_I32);
-    ls_value limit = is_constant
-                         ? ls__ir_const_i32(&g->at, 1 + (int32_t)below(g, 5))
-                         : ls__ir_emit2(&g->at, LS_OP_AND, pick(g, LS_TYPE_I32),
-                                        ls__ir_const_i32(&g->at, 7));
+    ls_value limit = is_constant ? ls__ir_const_i32(&g->at, 1 + (int32_t)below(g, 5))
+                                 : ls__ir_emit2(&g->at, LS_OP_AND, pick(g, LS_TYPE_I32),
+                                                ls__ir_const_i32(&g->at, 7));
     ls__ir_set(&g->at, counter, ls__ir_const_i32(&g->at, 0));
     ls__ir_inst *loop = ls__ir_loop(&g->at);
     ls__ir_cursor body = {g->at.function, loop->regions[0], NULL, {0}};
@@ -433,6 +448,8 @@ static void statement(generator *g)
         load_input(g);
     else if (way < 21)
         load_table(g);
+    else if (way < 22)
+        atomic_update(g);
     else if (way < 24)
         store_word(g);
     else if (way < 26)
@@ -461,7 +478,7 @@ static void statements(generator *g, uint32_t count)
         statement(g);
 }
 
-/* --- the whole --------------------------------------------------------------------------------------- */
+/* --- the whole ------------------------------------------------------------------------------- */
 
 static void add_param(ls__ir_function *function, const char *name, ls_mem mem, bool is_pointer,
                       bool is_const)
@@ -517,8 +534,7 @@ static ls_value as_word(generator *g, ls_value value)
     case LS_TYPE_I64: {
         ls_value shift = ls__ir_const_i64(&g->at, 29);
         ls_value mixed = ls__ir_emit2(&g->at, LS_OP_ROTL, value, shift);
-        return ls__ir_emit1(&g->at, LS_OP_TRUNC,
-                            ls__ir_emit2(&g->at, LS_OP_ADD, value, mixed));
+        return ls__ir_emit1(&g->at, LS_OP_TRUNC, ls__ir_emit2(&g->at, LS_OP_ADD, value, mixed));
     }
     case LS_TYPE_F32:
         return ls__ir_convert(&g->at, LS_OP_FBITS, LS_TYPE_I32, value);

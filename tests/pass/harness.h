@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the tests of the passes share: copies of modules, runs on the interpreter, values worth trying.
- * A program means the same before and after the passes when equal inputs give equal output bytes.
+ * What the tests of the passes share: copies of modules, runs on the interpreter, values worth
+ * trying. A program means the same before and after the passes when equal inputs give equal output
+ * bytes.
  */
 #ifndef LS_TESTS_PASS_HARNESS_H
 #define LS_TESTS_PASS_HARNESS_H
@@ -63,7 +64,8 @@ typedef struct run_buffers {
     uint32_t count;
 } run_buffers;
 
-/* A program that was changed on purpose may never end: set_time_limit stops the run after a while. */
+/* A program that was changed on purpose may never end: set_time_limit stops the run after a while.
+ */
 static atomic_int stop_run;
 
 static inline void on_alarm(int signal)
@@ -82,7 +84,7 @@ static inline void set_time_limit(unsigned milliseconds) /* 0: none */
 
 /* Runs a kernel over `lanes` lanes. Answers how many steps C leaves undefined. */
 static inline uint64_t run_kernel(const ls__ir_module *module, const char *name, uint32_t lanes,
-                              const run_buffers *buffers, const uint8_t *scalars)
+                                  const run_buffers *buffers, const uint8_t *scalars)
 {
     ls__interp_binding bindings[MAX_BUFFERS] = {{0}};
     for (uint32_t i = 0; i < buffers->count; i++)
@@ -104,7 +106,7 @@ static inline uint64_t run_kernel(const ls__ir_module *module, const char *name,
     return result.report_count;
 }
 
-/* --- inputs ------------------------------------------------------------------------------------------ */
+/* --- inputs ---------------------------------------------------------------------------------- */
 
 static const uint64_t special_32[] = {
     0,          1,          2,          3,          0x7f,       0x80,       0xff,       0x100,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random programs before and after the passes: one at a time, the optimiser alone, each lowering alone,
- * everything at once. Outputs must be the same bytes.
+ * Random programs before and after the passes: one at a time, the optimiser alone, each lowering
+ * alone, everything at once. Outputs must be the same bytes.
  *
  *     test_pass_differential [first seed] [number of programs]
  */
@@ -134,7 +134,7 @@ static void test_random_programs(void **state)
         check_program(first_seed + i);
 }
 
-/* --- grid barriers ----------------------------------------------------------------------------------- */
+/* --- grid barriers --------------------------------------------------------------------------- */
 
 /* Runs the segments as a host does: each says which is next. */
 static void run_segments(const ls__ir_module *module, const ls__pass_split *split, memory *m)

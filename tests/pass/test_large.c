@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Large functions, as a netlist compiler makes them: the passes must not be quadratic. Twice the size may
- * take at most about twice the time; the bound below is generous, since machines are shared.
+ * Large functions, as a netlist compiler makes them: the passes must not be quadratic. Twice the
+ * size may take at most about twice the time; the bound below is generous, since machines are
+ * shared.
  */
 #include "harness.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every lowering of a single operation against the operation itself: a kernel applies it to vectors of
- * special and random operands, as it is and lowered; the outputs must be the same bytes. The native
- * operation must be gone. And a lowering with one constant changed must fail this very comparison,
- * else it proves nothing about that constant.
+ * Every lowering of a single operation against the operation itself: a kernel applies it to vectors
+ * of special and random operands, as it is and lowered; the outputs must be the same bytes. The
+ * native operation must be gone. And a lowering with one constant changed must fail this very
+ * comparison, else it proves nothing about that constant.
  */
 #include "harness.h"
 
@@ -15,42 +15,110 @@ typedef struct subject {
     bool stays; /* the operation is still there afterwards, with safe operands */
 } subject;
 
-#define INT(op, type) {LS_OP_##op, LS_TYPE_##type, LS_TYPE_##type, 0, LS__LOWER_INTEGER, false}
+#define INT(op, type)                                                                              \
+    {                                                                                              \
+        LS_OP_##op, LS_TYPE_##type, LS_TYPE_##type, 0, LS__LOWER_INTEGER, false                    \
+    }
 #define BOTH(op) INT(op, I32), INT(op, I64)
-#define DIVISION(op, type) {LS_OP_##op, LS_TYPE_##type, LS_TYPE_##type, 0, LS__LOWER_INTEGER, true}
+#define DIVISION(op, type)                                                                         \
+    {                                                                                              \
+        LS_OP_##op, LS_TYPE_##type, LS_TYPE_##type, 0, LS__LOWER_INTEGER, true                     \
+    }
 #define FLOAT(op, lower)                                                                           \
     {LS_OP_##op, LS_TYPE_F32, LS_TYPE_F32, 0, LS__LOWER_##lower, false},                           \
-    {LS_OP_##op, LS_TYPE_F64, LS_TYPE_F64, 0, LS__LOWER_##lower, false}
+    {                                                                                              \
+        LS_OP_##op, LS_TYPE_F64, LS_TYPE_F64, 0, LS__LOWER_##lower, false                          \
+    }
 #define CONVERT(op, from, to, imm)                                                                 \
-    {LS_OP_##op, LS_TYPE_##from, LS_TYPE_##to, imm, LS__LOWER_CONVERT, false}
+    {                                                                                              \
+        LS_OP_##op, LS_TYPE_##from, LS_TYPE_##to, imm, LS__LOWER_CONVERT, false                    \
+    }
 #define TO_INT(op, from)                                                                           \
     CONVERT(op, from, I32, 8), CONVERT(op, from, I32, 16), CONVERT(op, from, I32, 32),             \
-    CONVERT(op, from, I64, 64)
+        CONVERT(op, from, I64, 64)
 #define FROM_INT(op, to) CONVERT(op, I32, to, 0), CONVERT(op, I64, to, 0)
 
-#define WIDE(op) {LS_OP_##op, LS_TYPE_I64, LS_TYPE_I64, 0, LS__LOWER_INT64, false}
-#define COMPARE(op) {LS_OP_##op, LS_TYPE_I64, LS_TYPE_BOOL, 0, LS__LOWER_INT64, false}
+#define WIDE(op)                                                                                   \
+    {                                                                                              \
+        LS_OP_##op, LS_TYPE_I64, LS_TYPE_I64, 0, LS__LOWER_INT64, false                            \
+    }
+#define COMPARE(op)                                                                                \
+    {                                                                                              \
+        LS_OP_##op, LS_TYPE_I64, LS_TYPE_BOOL, 0, LS__LOWER_INT64, false                           \
+    }
 
 static const subject subjects[] = {
-    DIVISION(SDIV, I32), DIVISION(SDIV, I64), DIVISION(UDIV, I32), DIVISION(UDIV, I64),
-    DIVISION(SREM, I32), DIVISION(SREM, I64), DIVISION(UREM, I32), DIVISION(UREM, I64),
-    BOTH(MULHI_S), BOTH(MULHI_U), BOTH(ADD_SAT_S), BOTH(ADD_SAT_U), BOTH(SUB_SAT_S),
-    BOTH(SUB_SAT_U), BOTH(POPCOUNT), BOTH(CLZ), BOTH(CTZ), BOTH(ROTL),
+    DIVISION(SDIV, I32),
+    DIVISION(SDIV, I64),
+    DIVISION(UDIV, I32),
+    DIVISION(UDIV, I64),
+    DIVISION(SREM, I32),
+    DIVISION(SREM, I64),
+    DIVISION(UREM, I32),
+    DIVISION(UREM, I64),
+    BOTH(MULHI_S),
+    BOTH(MULHI_U),
+    BOTH(ADD_SAT_S),
+    BOTH(ADD_SAT_U),
+    BOTH(SUB_SAT_S),
+    BOTH(SUB_SAT_U),
+    BOTH(POPCOUNT),
+    BOTH(CLZ),
+    BOTH(CTZ),
+    BOTH(ROTL),
     {LS_OP_DOT4_SS, LS_TYPE_I32, LS_TYPE_I32, 0, LS__LOWER_DOT4, false},
     {LS_OP_DOT4_US, LS_TYPE_I32, LS_TYPE_I32, 0, LS__LOWER_DOT4, false},
-    FLOAT(FMA, FMA), FLOAT(FDIV, DIV), FLOAT(FSQRT, SQRT), FLOAT(FMIN, MINMAX),
-    FLOAT(FMAX, MINMAX), FLOAT(FFLOOR, ROUND), FLOAT(FCEIL, ROUND), FLOAT(FTRUNC, ROUND),
-    FLOAT(FRINT, ROUND), FLOAT(FCANON, NAN),
+    FLOAT(FMA, FMA),
+    FLOAT(FDIV, DIV),
+    FLOAT(FSQRT, SQRT),
+    FLOAT(FMIN, MINMAX),
+    FLOAT(FMAX, MINMAX),
+    FLOAT(FFLOOR, ROUND),
+    FLOAT(FCEIL, ROUND),
+    FLOAT(FTRUNC, ROUND),
+    FLOAT(FRINT, ROUND),
+    FLOAT(FCANON, NAN),
     {LS_OP_FBITS, LS_TYPE_F32, LS_TYPE_I32, 0, LS__LOWER_NAN, false},
     {LS_OP_FBITS, LS_TYPE_F64, LS_TYPE_I64, 0, LS__LOWER_NAN, false},
-    FROM_INT(S2F, F32), FROM_INT(S2F, F64), FROM_INT(U2F, F32), FROM_INT(U2F, F64),
-    TO_INT(F2S, F32), TO_INT(F2S, F64), TO_INT(F2U, F32), TO_INT(F2U, F64),
-    CONVERT(F2F, F32, F64, 0), CONVERT(F2F, F64, F32, 0), CONVERT(F16_TO_F32, I32, F32, 0),
-    CONVERT(BF16_TO_F32, I32, F32, 0), CONVERT(F32_TO_F16, F32, I32, 0),
-    CONVERT(F32_TO_BF16, F32, I32, 0), WIDE(SDIV), WIDE(UDIV), WIDE(SREM), WIDE(UREM),
-    WIDE(AND), WIDE(XOR), WIDE(NOT), WIDE(ASHR), WIDE(SMIN), WIDE(SMAX), WIDE(UMIN), WIDE(UMAX),
-    WIDE(ADD), WIDE(SUB), WIDE(MUL), WIDE(SEXT8), WIDE(ZEXT8), WIDE(SEXT16), WIDE(ZEXT16),
-    COMPARE(EQ), COMPARE(NE), COMPARE(SLT), COMPARE(SLE), COMPARE(ULT), COMPARE(ULE),
+    FROM_INT(S2F, F32),
+    FROM_INT(S2F, F64),
+    FROM_INT(U2F, F32),
+    FROM_INT(U2F, F64),
+    TO_INT(F2S, F32),
+    TO_INT(F2S, F64),
+    TO_INT(F2U, F32),
+    TO_INT(F2U, F64),
+    CONVERT(F2F, F32, F64, 0),
+    CONVERT(F2F, F64, F32, 0),
+    CONVERT(F16_TO_F32, I32, F32, 0),
+    CONVERT(BF16_TO_F32, I32, F32, 0),
+    CONVERT(F32_TO_F16, F32, I32, 0),
+    CONVERT(F32_TO_BF16, F32, I32, 0),
+    WIDE(SDIV),
+    WIDE(UDIV),
+    WIDE(SREM),
+    WIDE(UREM),
+    WIDE(AND),
+    WIDE(XOR),
+    WIDE(NOT),
+    WIDE(ASHR),
+    WIDE(SMIN),
+    WIDE(SMAX),
+    WIDE(UMIN),
+    WIDE(UMAX),
+    WIDE(ADD),
+    WIDE(SUB),
+    WIDE(MUL),
+    WIDE(SEXT8),
+    WIDE(ZEXT8),
+    WIDE(SEXT16),
+    WIDE(ZEXT16),
+    COMPARE(EQ),
+    COMPARE(NE),
+    COMPARE(SLT),
+    COMPARE(SLE),
+    COMPARE(ULT),
+    COMPARE(ULE),
     {LS_OP_SEXT, LS_TYPE_I32, LS_TYPE_I64, 0, LS__LOWER_INT64, false},
 };
 enum { SUBJECT_COUNT = sizeof subjects / sizeof *subjects };
@@ -125,7 +193,7 @@ static ls__ir_module *build(const subject *s, ls__oom *oom)
     return module;
 }
 
-/* --- running ----------------------------------------------------------------------------------------- */
+/* --- running --------------------------------------------------------------------------------- */
 
 enum { LANES = 8192, MUTATION_LANES = 1024 };
 
@@ -139,7 +207,8 @@ static uint64_t element(const uint64_t *array, ls_type type, uint32_t lane)
     return bytes_of(type) == 8 ? array[lane] : ((const uint32_t *)array)[lane];
 }
 
-/* One operand in four differs from the first in one bit, so that comparisons have something to decide. */
+/* One operand in four differs from the first in one bit, so that comparisons have something to
+ * decide. */
 static void draw_inputs(vectors *v, const subject *s, uint64_t seed)
 {
     ls__rng rng = {seed};
@@ -148,7 +217,8 @@ static void draw_inputs(vectors *v, const subject *s, uint64_t seed)
         for (uint32_t lane = 0; lane < LANES; lane++) {
             uint64_t bits = draw_bits(&rng, width);
             if (k > 0 && lane % 4 == k)
-                bits = element(v->input[0], s->type, lane) ^ UINT64_C(1) << ls__rng_below(&rng, width);
+                bits = element(v->input[0], s->type, lane) ^ UINT64_C(1)
+                                                                 << ls__rng_below(&rng, width);
             if (width == 32)
                 ((uint32_t *)v->input[k])[lane] = (uint32_t)bits;
             else
@@ -196,8 +266,8 @@ struct op_search {
 static bool find_op(ls__ir_inst *inst, void *context)
 {
     struct op_search *search = context;
-    search->found |= inst->op == search->op &&
-                     ls__ir_type_of(search->function, inst->args[0]) == search->type;
+    search->found |=
+        inst->op == search->op && ls__ir_type_of(search->function, inst->args[0]) == search->type;
     return true;
 }
 
@@ -237,7 +307,7 @@ static void test_same_results(void **state)
     }
 }
 
-/* --- mutation ---------------------------------------------------------------------------------------- */
+/* --- mutation -------------------------------------------------------------------------------- */
 
 typedef struct constants {
     ls__ir_inst *items[1024];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernel C programs before and after the passes: every kernel of the files given, over special and random
- * buffers and scalars; all buffers must be the same bytes afterwards. Kernels that the sanitizer finds
- * racing with these inputs, and unordered ones, promise nothing and are left out.
+ * Kernel C programs before and after the passes: every kernel of the files given, over special and
+ * random buffers and scalars; all buffers must be the same bytes afterwards. Kernels that the
+ * sanitizer finds racing with these inputs, and unordered ones, promise nothing and are left out.
  */
 #include "harness.h"
 
@@ -32,8 +32,8 @@ static ls__ir_module *compile(const char *path)
     ls__lang_diagnostics diagnostics = {0};
     ls__ir_module *module = NULL;
     if (ls__lang_compile(text, size, &options, &module, &diagnostics, &error) != LS_OK)
-        fail_msg("%s: %s", path, diagnostics.items.count ? diagnostics.items.items[0].message
-                                                         : error.message);
+        fail_msg("%s: %s", path,
+                 diagnostics.items.count ? diagnostics.items.items[0].message : error.message);
     ls__lang_diagnostics_finish(&diagnostics);
     ls__mem_free(text);
     return module;
@@ -67,11 +67,13 @@ struct race {
 static void on_report(void *context, const ls__interp_report *report)
 {
     struct race *race = context;
-    race->found |= report->kind == LS__INTERP_RACE_LANES || report->kind == LS__INTERP_RACE_WORKGROUPS;
+    race->found |=
+        report->kind == LS__INTERP_RACE_LANES || report->kind == LS__INTERP_RACE_WORKGROUPS;
 }
 
 /* Two workgroups in x. Answers whether lanes raced. */
-static bool run(const ls__ir_module *module, const ls__ir_function *kernel, memory *m, bool sanitize)
+static bool run(const ls__ir_module *module, const ls__ir_function *kernel, memory *m,
+                bool sanitize)
 {
     ls__interp_binding bindings[MAX_PARAMS + 1] = {{0}};
     for (uint32_t i = 0; i < MAX_PARAMS; i++)
@@ -178,8 +180,8 @@ int main(int argc, char **argv)
     static struct CMUnitTest tests[64];
     size_t count = 0;
     for (int i = 1; i < argc && count < 64; i++)
-        tests[count++] = (struct CMUnitTest){
-            .name = argv[i], .test_func = test_file, .initial_state = argv[i]};
+        tests[count++] =
+            (struct CMUnitTest){.name = argv[i], .test_func = test_file, .initial_state = argv[i]};
     int failed = _cmocka_run_group_tests("pass programs", tests, count, NULL, NULL);
     printf("%u kernels run, %u left out\n", kernels_run, kernels_left_out);
     return failed || kernels_run == 0;

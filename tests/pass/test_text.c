@@ -6,7 +6,8 @@
  *     lockstep ir 1 ...          the module before
  *     == expect                  either the whole module after,
  *     lockstep ir 1 ...
- *     == has: text               or lines that must, or must not, occur in it (any number, any order)
+ *     == has: text               or lines that must, or must not, occur in it (any number, any
+ * order)
  *     == lacks: text
  *
  *     test_pass_text FILE...                checks
