@@ -72,6 +72,15 @@ ls_status ls__lower_parse(const char *names, uint32_t *mask, ls_error *error)
     return LS_OK;
 }
 
+/* A module may come from anywhere, and what its flags claim of bounds no verifier can check. The passes prove them
+ * anew, so that checked kernels cannot fault. */
+static bool distrust(ls__ir_inst *inst, void *context)
+{
+    (void)context;
+    inst->flags &= (uint8_t)~(LS__IR_INBOUNDS | LS__IR_NOWRAP);
+    return true;
+}
+
 static bool find_grid_barrier(ls__ir_inst *inst, void *context)
 {
     bool *found = context;
@@ -105,6 +114,8 @@ ls_status ls__lower_run(ls__ir_module *ir, const ls__pass_options *options, ls__
 {
     ls_status status = LS_OK;
     memset(splits, 0, ls__module_kernel_count(ir) * sizeof *splits);
+    for (uint32_t i = 1; i < ir->functions.count; i++)
+        ls__ir_walk(ir->functions.items[i]->body, distrust, NULL);
     if (options->lower & LS__LOWER_GRID_BARRIER)
         status = split_kernels(ir, splits, error);
     return status == LS_OK ? ls__pass_run(ir, options, error) : status;

@@ -188,6 +188,26 @@ static void transforming_makes_a_new_module(void **state)
     ls_module_destroy(&module);
 }
 
+static void claims_of_bounds_are_not_believed(void **state)
+{
+    (void)state;
+    static const char text[] = "lockstep ir 1\n\n"
+                               "kernel @f workgroup(1, 1, 1) {\n"
+                               "  buffer y : u32 size 4 align 4\n"
+                               "  %1 = const 4000000 : i64\n"
+                               "  %2 = load u32 buffer 0 [%1] : i32 inbounds\n"
+                               "  store u32 buffer 0 [%1], %2 inbounds\n"
+                               "}\n";
+    ls_module *module = NULL;
+    OK(ls_module_read(text, strlen(text), &module, error));
+    char *plain = transformed(module, NULL, NULL), *checked = transformed(module, NULL, "bounds");
+    assert_null(strstr(plain, "inbounds"));
+    assert_non_null(strstr(checked, "range buffer 0")); /* the check that was claimed away */
+    ls_text_destroy(&plain);
+    ls_text_destroy(&checked);
+    ls_module_destroy(&module);
+}
+
 /* --- building by hand
  * ------------------------------------------------------------------------------------ */
 static void built_modules_link_compiled_functions(void **state)
@@ -338,6 +358,7 @@ int main(void)
         cmocka_unit_test(includes_come_from_the_caller),
         cmocka_unit_test(forms_read_back),
         cmocka_unit_test(transforming_makes_a_new_module),
+        cmocka_unit_test(claims_of_bounds_are_not_believed),
         cmocka_unit_test(built_modules_link_compiled_functions),
         cmocka_unit_test(the_sanitizer_reports_through_the_device),
     };
