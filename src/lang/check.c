@@ -42,7 +42,6 @@ lang_symbol *ls__lang_declare(lang_checker *c, lang_name *name, lang_pos pos, la
     symbol->name = name;
     symbol->pos = pos;
     symbol->type = type;
-    symbol->outer = before;
     lang_undo undo = {.name = name, .symbol = before};
     ls__vec_push(&c->context->arena, &c->unit->undo, undo);
     name->symbol = symbol;

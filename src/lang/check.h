@@ -44,7 +44,6 @@ void ls__lang_no_specifiers(lang_checker *c,
 
 /* check_decl.c */
 void ls__lang_check_declaration(lang_checker *c, lang_declaration *d);
-void ls__lang_check_stmt_list(lang_checker *c, lang_stmt **stmts, uint32_t count, lang_stmt *owner);
 void ls__lang_check_body(lang_checker *c, lang_function *function,
                          lang_stmt *body); /* check_stmt.c */
 

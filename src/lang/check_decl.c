@@ -54,7 +54,6 @@ static void spec_constant(lang_checker *c, lang_declaration *d)
     if (!symbol)
         return;
     symbol->bits = (uint32_t)value;
-    symbol->is_spec = true;
     spec.value = value;
     spec.name = ls__arena_strdup(&context->arena, name.text, name.length);
     ls__vec_push(&context->arena, &context->specs, spec);

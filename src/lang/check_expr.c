@@ -257,32 +257,6 @@ static bool check_target(lang_checker *c, const lang_expr *target, lang_pos pos)
     return true;
 }
 
-static uint8_t plain_operator(uint8_t op)
-{
-    switch (op) {
-    case TOK_SHL_ASSIGN:
-        return TOK_SHL;
-    case TOK_SHR_ASSIGN:
-        return TOK_SHR;
-    case TOK_MUL_ASSIGN:
-        return TOK_STAR;
-    case TOK_DIV_ASSIGN:
-        return TOK_SLASH;
-    case TOK_REM_ASSIGN:
-        return TOK_PERCENT;
-    case TOK_ADD_ASSIGN:
-        return TOK_PLUS;
-    case TOK_SUB_ASSIGN:
-        return TOK_MINUS;
-    case TOK_AND_ASSIGN:
-        return TOK_AND;
-    case TOK_XOR_ASSIGN:
-        return TOK_XOR;
-    default:
-        return TOK_OR;
-    }
-}
-
 static bool integers_only(uint8_t op)
 {
     return op == TOK_PERCENT || op == TOK_AND || op == TOK_OR || op == TOK_XOR || op == TOK_SHL ||
@@ -309,7 +283,7 @@ static lang_expr *check_assign(lang_checker *c, lang_expr *expr)
         expr->b = ls__lang_assign_convert(c, b, a->type);
         return is_error(expr->b) ? failed(expr) : expr;
     }
-    uint8_t op = plain_operator(expr->op);
+    uint8_t op = ls__lang_plain_operator(expr->op);
     bool is_sum = op == TOK_PLUS || op == TOK_MINUS;
     if (a->type->kind == TYPE_POINTER && is_sum && lang_is_integer(b->type))
         return expr;

@@ -20,7 +20,7 @@ static void check_scoped(lang_checker *c, lang_stmt *stmt, lang_stmt *owner)
     owner->has_return |= stmt->has_return;
 }
 
-void ls__lang_check_stmt_list(lang_checker *c, lang_stmt **stmts, uint32_t count, lang_stmt *owner)
+static void check_stmts(lang_checker *c, lang_stmt **stmts, uint32_t count, lang_stmt *owner)
 {
     for (uint32_t i = 0; i < count; i++) {
         check_stmt(c, stmts[i]);
@@ -141,7 +141,7 @@ static void check_switch(lang_checker *c, lang_stmt *stmt)
     for (uint32_t i = 0; i < stmt->groups.count; i++) {
         lang_group *group = &stmt->groups.items[i];
         uint32_t mark = ls__lang_scope_enter(c);
-        ls__lang_check_stmt_list(c, group->stmts.items, group->stmts.count, stmt);
+        check_stmts(c, group->stmts.items, group->stmts.count, stmt);
         ls__lang_scope_leave(c, mark);
         bool is_last = i + 1 == stmt->groups.count;
         if (!is_last &&
@@ -184,7 +184,7 @@ static void check_stmt(lang_checker *c, lang_stmt *stmt)
         break;
     case STMT_BLOCK: {
         uint32_t mark = ls__lang_scope_enter(c);
-        ls__lang_check_stmt_list(c, stmt->stmts.items, stmt->stmts.count, stmt);
+        check_stmts(c, stmt->stmts.items, stmt->stmts.count, stmt);
         ls__lang_scope_leave(c, mark);
         break;
     }
@@ -219,7 +219,7 @@ void ls__lang_check_body(lang_checker *c, lang_function *function, lang_stmt *bo
 {
     c->function = function;
     c->f64_count = 0;
-    ls__lang_check_stmt_list(c, body->stmts.items, body->stmts.count, body);
+    check_stmts(c, body->stmts.items, body->stmts.count, body);
     for (uint32_t i = 0; i < c->f64_count && !function->declares_f64; i++)
         ls__lang_report(c->context, c->f64_positions[i], D_F64_ARISES);
     c->function = NULL;

@@ -29,8 +29,7 @@ static lang_symbol *declare_tag(lang_checker *c, lang_name *name, lang_pos pos, 
                             .level = (uint16_t)c->level,
                             .name = name,
                             .pos = pos,
-                            .type = type,
-                            .outer = name->tag};
+                            .type = type};
     lang_undo undo = {.name = name, .symbol = name->tag, .is_tag = true};
     ls__vec_push(&c->context->arena, &c->unit->undo, undo);
     name->tag = symbol;

@@ -52,9 +52,11 @@ static const char *source_line(lang_context *context, lang_pos pos, uint32_t *sh
         *shown_column = (uint32_t)start + 1;
     }
     char *copy = ls__arena_strdup(&context->diagnostics->arena, at, length);
-    for (size_t i = 0; i < length; i++) { /* tabs and control characters take one column */
-        if ((unsigned char)copy[i] < ' ')
+    for (size_t i = 0; i < length;) { /* tabs, control characters, bytes that are not UTF-8 */
+        size_t bytes = ls__str_visible(copy + i, length - i);
+        if (bytes == 0)
             copy[i] = ' ';
+        i += bytes ? bytes : 1;
     }
     return copy;
 }
@@ -127,26 +129,44 @@ void ls__lang_diagnostics_finish(ls__lang_diagnostics *diagnostics)
     *diagnostics = (ls__lang_diagnostics){0};
 }
 
+/* Appends `c` for each character among the bytes [from, to) of the line; beyond its end a byte
+ * counts as one. */
+static void draw(ls__strbuf *out, const char *line, size_t from, size_t to, char c)
+{
+    size_t length = strlen(line);
+    for (size_t i = from; i < to; i++)
+        if (i >= length || ((unsigned char)line[i] & 0xc0) != 0x80)
+            ls__strbuf_append(out, &c, 1);
+}
+
+static void append_visible(ls__strbuf *out, const char *text)
+{
+    ls__strbuf_visible(out, text, strlen(text));
+}
+
 void ls__lang_diagnostics_print(const ls__lang_diagnostics *diagnostics, ls__strbuf *out)
 {
     for (uint32_t i = 0; i < diagnostics->items.count; i++) {
         const ls__lang_diagnostic *d = &diagnostics->items.items[i];
+        append_visible(out, d->path);
         if (d->line > 0)
-            ls__strbuf_printf(out, "%s:%u:%u: ", d->path, d->line, d->column);
-        else
-            ls__strbuf_printf(out, "%s: ", d->path);
-        ls__strbuf_printf(out, "%s: %s: %s\n", d->is_warning ? "warning" : "error", d->id,
-                          d->message);
+            ls__strbuf_printf(out, ":%u:%u", d->line, d->column);
+        ls__strbuf_printf(out, ": %s: %s: ", d->is_warning ? "warning" : "error", d->id);
+        append_visible(out, d->message);
+        ls__strbuf_append(out, "\n", 1);
         size_t shown = strlen(d->source_line);
         if (shown > 0) {
+            size_t before = d->column - d->shown_column, end = before + d->length;
             ls__strbuf_printf(out, "    %s\n    ", d->source_line);
-            uint32_t before = d->column - d->shown_column;
-            ls__strbuf_printf(out, "%*s^", (int)before, "");
-            for (uint32_t k = 1; k < d->length && before + k < shown; k++)
-                ls__strbuf_append(out, "~", 1);
+            draw(out, d->source_line, 0, before, ' ');
+            ls__strbuf_append(out, "^", 1);
+            draw(out, d->source_line, before + 1, end < shown ? end : shown, '~');
             ls__strbuf_append(out, "\n", 1);
         }
-        if (d->hint[0])
-            ls__strbuf_printf(out, "    hint: %s\n", d->hint);
+        if (d->hint[0]) {
+            ls__strbuf_printf(out, "    hint: ");
+            append_visible(out, d->hint);
+            ls__strbuf_append(out, "\n", 1);
+        }
     }
 }

@@ -230,3 +230,19 @@ int64_t ls__lang_constant_value(const lang_expr *expr)
         return (int32_t)expr->bits;
     return (int64_t)(expr->bits & UINT32_MAX);
 }
+
+bool ls__lang_constant_truth(const lang_expr *expr)
+{
+    return nonzero(expr) != 0;
+}
+
+uint8_t ls__lang_plain_operator(uint8_t op)
+{
+    static const uint8_t plain[TOK_COUNT] = {
+        [TOK_SHL_ASSIGN] = TOK_SHL,   [TOK_SHR_ASSIGN] = TOK_SHR,     [TOK_MUL_ASSIGN] = TOK_STAR,
+        [TOK_DIV_ASSIGN] = TOK_SLASH, [TOK_REM_ASSIGN] = TOK_PERCENT, [TOK_ADD_ASSIGN] = TOK_PLUS,
+        [TOK_SUB_ASSIGN] = TOK_MINUS, [TOK_AND_ASSIGN] = TOK_AND,     [TOK_XOR_ASSIGN] = TOK_XOR,
+        [TOK_OR_ASSIGN] = TOK_OR,
+    };
+    return plain[op];
+}

@@ -314,7 +314,6 @@ typedef struct lang_init {
 struct lang_expr {
     uint8_t kind, op;
     bool is_lvalue, is_const, is_postfix, is_arrow;
-    bool is_explicit;         /* a cast that is written */
     bool is_constant;         /* bits hold the value */
     bool is_integer_constant; /* an integer constant expression, as C defines it */
     uint16_t depth;
@@ -459,7 +458,7 @@ typedef struct lang_binding {
 
 struct lang_symbol {
     uint8_t kind, storage;
-    bool is_const, is_tag, is_assigned, is_address_taken, is_spec;
+    bool is_const, is_tag, is_assigned, is_address_taken;
     uint16_t level; /* scope depth, 0 = file */
     lang_name *name;
     lang_pos pos;
@@ -467,7 +466,6 @@ struct lang_symbol {
     uint64_t bits; /* SYM_CONST: i32 value bits */
     lang_function *function;
     const uint8_t *bytes; /* STORAGE_TABLE: the contents */
-    lang_symbol *outer;   /* what the name meant before */
     lang_binding binding;
 };
 
@@ -578,7 +576,8 @@ lang_conversion ls__lang_conversion(const lang_type *from, const lang_type *to);
 ls_op ls__lang_binary_op(uint8_t op, const lang_type *operand, bool *swap);
 /* Evaluates expr when its checked operands are constant; sets is_constant and bits. */
 void ls__lang_fold(lang_expr *expr);
-int64_t
-ls__lang_constant_value(const lang_expr *expr); /* of an integer constant, by its type's sign */
+int64_t ls__lang_constant_value(const lang_expr *expr); /* integers: extended by the type's sign */
+bool ls__lang_constant_truth(const lang_expr *expr);    /* not equal to 0 */
+uint8_t ls__lang_plain_operator(uint8_t op);            /* the operator of a compound assignment */
 
 #endif

@@ -161,10 +161,7 @@ ls_value ls__lang_lower_condition(lang_lower *l, lang_expr *expr)
         expr = expr->a; /* x and (bool)x are true alike */
     ls__lang_at_pos(l, expr->pos);
     if (expr->is_constant) {
-        bool is_float = lang_is_float(expr->type);
-        /* -0.0 is false as well */
-        uint64_t sign = expr->type->kind == TYPE_F64 ? UINT64_C(1) << 63 : UINT64_C(1) << 31;
-        return ls__ir_const_bool(&l->cursor, (is_float ? expr->bits & ~sign : expr->bits) != 0);
+        return ls__ir_const_bool(&l->cursor, ls__lang_constant_truth(expr));
     }
     if (is_logical(expr))
         return lower_logical(l, expr);
@@ -293,17 +290,6 @@ static lang_value lower_unary(lang_lower *l, lang_expr *expr)
 }
 
 /* --- assignment ----------------------------------------------------------------------- */
-static uint8_t plain_operator(uint8_t op)
-{
-    static const uint8_t plain[TOK_COUNT] = {
-        [TOK_SHL_ASSIGN] = TOK_SHL,   [TOK_SHR_ASSIGN] = TOK_SHR,     [TOK_MUL_ASSIGN] = TOK_STAR,
-        [TOK_DIV_ASSIGN] = TOK_SLASH, [TOK_REM_ASSIGN] = TOK_PERCENT, [TOK_ADD_ASSIGN] = TOK_PLUS,
-        [TOK_SUB_ASSIGN] = TOK_MINUS, [TOK_AND_ASSIGN] = TOK_AND,     [TOK_XOR_ASSIGN] = TOK_XOR,
-        [TOK_OR_ASSIGN] = TOK_OR,
-    };
-    return plain[op];
-}
-
 static lang_value lower_assign(lang_lower *l, lang_expr *expr)
 {
     lang_place place = ls__lang_lower_place(l, expr->a);
@@ -322,7 +308,7 @@ static lang_value lower_assign(lang_lower *l, lang_expr *expr)
         ls_value a = ls__lang_lower_conversion(l, old.scalar, expr->type, expr->convert);
         ls_value b = ls__lang_lower_scalar(l, expr->b);
         ls__lang_at_pos(l, expr->pos);
-        a = arithmetic(l, plain_operator(expr->op), expr->convert, a, b, expr->b->type);
+        a = arithmetic(l, ls__lang_plain_operator(expr->op), expr->convert, a, b, expr->b->type);
         result =
             ls__lang_scalar(expr->type, ls__lang_lower_conversion(l, a, expr->convert, expr->type));
     }
@@ -353,12 +339,6 @@ static lang_value lower_step(lang_lower *l, lang_expr *expr)
 }
 
 /* --- choice --------------------------------------------------------------------------- */
-static bool constant_truth(const lang_expr *e)
-{
-    uint64_t sign = e->type->kind == TYPE_F64 ? UINT64_C(1) << 63 : UINT64_C(1) << 31;
-    return (lang_is_float(e->type) ? e->bits & ~sign : e->bits) != 0;
-}
-
 static lang_value choose_pointer(lang_lower *l, lang_expr *expr, ls_value condition)
 {
     lang_binding binding = {.home = HOME_POINTER};
@@ -379,7 +359,7 @@ static lang_value choose_pointer(lang_lower *l, lang_expr *expr, ls_value condit
 static lang_value lower_choice(lang_lower *l, lang_expr *expr, bool is_used)
 {
     if (expr->a->is_constant) {
-        lang_expr *side = constant_truth(expr->a) ? expr->b : expr->c;
+        lang_expr *side = ls__lang_constant_truth(expr->a) ? expr->b : expr->c;
         if (is_used)
             return ls__lang_lower_value(l, side);
         ls__lang_lower_discard(l, side);

@@ -80,16 +80,10 @@ static void lower_declaration(lang_lower *l, const lang_declaration *d)
 }
 
 /* --- branches ------------------------------------------------------------------------- */
-static bool constant_truth(const lang_expr *e)
-{
-    uint64_t sign = e->type->kind == TYPE_F64 ? UINT64_C(1) << 63 : UINT64_C(1) << 31;
-    return (lang_is_float(e->type) ? e->bits & ~sign : e->bits) != 0;
-}
-
 static void lower_if(lang_lower *l, lang_stmt *stmt)
 {
     if (stmt->value->is_constant) {
-        lang_stmt *taken = constant_truth(stmt->value) ? stmt->body : stmt->other;
+        lang_stmt *taken = ls__lang_constant_truth(stmt->value) ? stmt->body : stmt->other;
         if (taken)
             lower_stmt(l, taken);
         return;
@@ -136,7 +130,8 @@ static void lower_step_region(lang_lower *l, lang_stmt *stmt)
 {
     if (stmt->step)
         ls__lang_lower_discard(l, stmt->step);
-    if (stmt->kind == STMT_DO && !(stmt->value->is_constant && constant_truth(stmt->value))) {
+    if (stmt->kind == STMT_DO &&
+        !(stmt->value->is_constant && ls__lang_constant_truth(stmt->value))) {
         ls_value again = ls__lang_lower_condition(l, stmt->value);
         ls__lang_at_pos(l, stmt->value->pos);
         ls__ir_insert(&l->cursor, LS_OP_WHILE, LS_TYPE_VOID, &again, 1);
@@ -149,7 +144,7 @@ static void lower_loop(lang_lower *l, lang_stmt *stmt)
     if (stmt->first)
         lower_stmt(l, stmt->first);
     if (condition && condition->is_constant) {
-        if (!constant_truth(condition))
+        if (!ls__lang_constant_truth(condition))
             return;
         condition = NULL;
     }

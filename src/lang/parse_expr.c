@@ -177,7 +177,6 @@ static lang_expr *cast(lang_parser *p)
     lang_expr *expr = make(p, is_compound ? EXPR_COMPOUND : EXPR_CAST, pos, 0, inner, NULL);
     expr->spec = spec;
     expr->declarator = declarator;
-    expr->is_explicit = true;
     return is_compound ? postfix(p, expr) : expr;
 }
 
