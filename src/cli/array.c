@@ -135,8 +135,8 @@ static ls_status check_dtype(const char *path, const ls__npy *npy, const ls_para
                          type->numpy_name);
 }
 
-static ls_status read_array(const char *path, const ls_param_info *param, ls__cli_array *array,
-                            ls_error *error)
+static ls_status read_array(const char *path, const ls_param_info *param, uint64_t limit_bytes,
+                            ls__cli_array *array, ls_error *error)
 {
     void *bytes;
     size_t size;
@@ -144,7 +144,9 @@ static ls_status read_array(const char *path, const ls_param_info *param, ls__cl
     if (!is_npy && !ends_in(path, ".bin"))
         return ls__fail(error, LS_E_INVALID_ARGUMENT,
                         "the name of a file with buffer contents ends in .npy or .bin");
-    ls_status status = ls__os_read_file(path, UINT64_MAX, &bytes, &size, error);
+    ls_status status = ls__os_read_file(path, limit_bytes, &bytes, &size, error);
+    if (status == LS_E_LIMIT)
+        ls__fail_hint(error, status, "it does not fit into the memory for buffers; see --budget");
     if (status != LS_OK)
         return status;
     array->file = bytes;
@@ -166,15 +168,15 @@ static ls_status read_array(const char *path, const ls_param_info *param, ls__cl
     return status;
 }
 
-ls_status ls__cli_array_parse(const char *text, const ls_param_info *param, ls__cli_array *array,
-                              ls_error *error)
+ls_status ls__cli_array_parse(const char *text, const ls_param_info *param, uint64_t limit_bytes,
+                              ls__cli_array *array, ls_error *error)
 {
     memset(array, 0, sizeof *array);
     array->mem = param->mem;
     array->shape.kind = ls__cli_type_of(param->mem)->npy_kind;
     array->shape.item_bytes = param->size;
     if (text[0] == '@')
-        return read_array(text + 1, param, array, error);
+        return read_array(text + 1, param, limit_bytes, array, error);
     return parse_generator(text, param, array, error);
 }
 

@@ -35,10 +35,10 @@ typedef struct ls__cli_array {
     uint8_t *file;    /* FILE: all its bytes (owned); the elements start at shape.data_offset */
 } ls__cli_array;
 
-/* Reads the description (and the file) and checks it against the parameter. `array` must be
- * finished in every case. */
-ls_status ls__cli_array_parse(const char *text, const ls_param_info *param, ls__cli_array *array,
-                              ls_error *error);
+/* Reads the description (and the file, of at most `limit_bytes`) and checks it against the
+ * parameter. `array` must be finished in every case. */
+ls_status ls__cli_array_parse(const char *text, const ls_param_info *param, uint64_t limit_bytes,
+                              ls__cli_array *array, ls_error *error);
 void ls__cli_array_finish(ls__cli_array *array);
 
 uint64_t ls__cli_array_bytes(const ls__cli_array *array);

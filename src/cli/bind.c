@@ -88,8 +88,8 @@ static ls_status parse_struct(const char *text, const ls_param_info *param, uint
     return LS_OK;
 }
 
-static ls_status bind_one(ls__cli_binding *binding, const char *argument, bool *bound,
-                          ls_error *error)
+static ls_status bind_one(ls__cli_binding *binding, const char *argument, uint64_t file_limit_bytes,
+                          bool *bound, ls_error *error)
 {
     const char *equals = strchr(argument, '=');
     if (!equals)
@@ -108,7 +108,8 @@ static ls_status bind_one(ls__cli_binding *binding, const char *argument, bool *
 
     ls_status status;
     if (param->is_pointer)
-        status = ls__cli_array_parse(value, param, &binding->arrays[param->buffer], error);
+        status = ls__cli_array_parse(value, param, file_limit_bytes,
+                                     &binding->arrays[param->buffer], error);
     else if (param->mem == LS_MEM_NONE)
         status = parse_struct(value, param, binding->scalars + param->offset, error);
     else
@@ -123,7 +124,8 @@ static ls_status bind_one(ls__cli_binding *binding, const char *argument, bool *
 }
 
 ls_status ls__cli_bind(const ls_module *module, const char *kernel, char *const *arguments,
-                       uint32_t argument_count, ls__cli_binding *binding, ls_error *error)
+                       uint32_t argument_count, uint64_t file_limit_bytes,
+                       ls__cli_binding *binding, ls_error *error)
 {
     memset(binding, 0, sizeof *binding);
     ls_status status = describe(module, kernel, binding, error);
@@ -133,7 +135,7 @@ ls_status ls__cli_bind(const ls_module *module, const char *kernel, char *const 
     if (!bound)
         return ls__fail_oom(error, binding->kernel.param_count * sizeof *bound);
     for (uint32_t i = 0; status == LS_OK && i < argument_count; i++)
-        status = bind_one(binding, arguments[i], bound, error);
+        status = bind_one(binding, arguments[i], file_limit_bytes, bound, error);
     for (uint32_t i = 0; status == LS_OK && i < binding->kernel.param_count; i++)
         if (!bound[i])
             status = fail_with_params(binding, "no value is given for '%s'",

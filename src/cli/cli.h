@@ -2,10 +2,14 @@
 /*
  * The command `lockstep`: what its files share. It uses the library through the public headers and,
  * below them, src/base only. Messages for people go to standard error, one line each, as
- * "lockstep: what: where: what to do"; the exit status is one of those below.
+ * "lockstep: what: where: what to do"; the exit status is one of those below. Whatever is printed may
+ * hold names from files and arguments, so it goes through ls__cli_print_line, which takes the
+ * control characters out.
  */
 #ifndef LS_CLI_CLI_H
 #define LS_CLI_CLI_H
+
+#include <stdio.h>
 
 #include "lockstep/base.h"
 #include "lockstep/program.h"
@@ -21,6 +25,16 @@ enum {
 int ls__cli_run(int argc, char **argv);
 int ls__cli_compile(int argc, char **argv);
 int ls__cli_devices(int argc, char **argv);
+
+struct argp_state;
+
+/* Prints one line; control characters in the text are shown as \xNN. */
+void ls__cli_print_line(FILE *stream, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Ends the program because the command line is wrong: argp_error for text from outside. */
+void ls__cli_usage_error(const struct argp_state *state, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* Prints the error on one line. */
 void ls__cli_print_error(const ls_error *error);

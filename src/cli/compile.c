@@ -27,7 +27,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case KEY_EMIT:
         options->binary = strcmp(text, "irb") == 0;
         if (!options->binary && strcmp(text, "ir") != 0)
-            argp_error(state, "--emit takes ir or irb, not '%s'", text);
+            ls__cli_usage_error(state, "--emit takes ir or irb, not '%s'", text);
         return 0;
     case KEY_AFTER:
         options->after = text;
@@ -40,12 +40,12 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         return 0;
     case 'D':
         if (ls__cli_parse_define(text, &options->defines[options->define_count], &error) != LS_OK)
-            argp_error(state, "%s", error.message);
+            ls__cli_usage_error(state, "%s", error.message);
         options->define_count++;
         return 0;
     case ARGP_KEY_ARG:
         if (options->file)
-            argp_error(state, "one file at a time: '%s' is too much", text);
+            ls__cli_usage_error(state, "one file at a time: '%s' is too much", text);
         options->file = text;
         return 0;
     case ARGP_KEY_NO_ARGS:
@@ -125,6 +125,9 @@ static ls_status emit(const ls_module *module, const struct options *options, ls
 static ls_status compile(const struct options *options, ls_error *error)
 {
     ls_module *module, *transformed = NULL;
+    if (options->output && ls__os_same_file(options->output, options->file))
+        return ls__fail(error, LS_E_INVALID_ARGUMENT, "--output names the program itself, '%s'",
+                        options->file);
     ls_status status =
         ls__cli_load_module(options->file, options->defines, options->define_count, &module, error);
     if (status != LS_OK)

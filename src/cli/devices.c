@@ -16,7 +16,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         *verbose = true;
         return 0;
     case ARGP_KEY_ARG:
-        argp_error(state, "'%s' is not expected here", text);
+        ls__cli_usage_error(state, "'%s' is not expected here", text);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;

@@ -2,6 +2,7 @@
 /* Entry of the command: global options, then one subcommand. */
 #include <argp.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +42,8 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
             if (strcmp(text, commands[i].name) == 0)
                 choice->command = &commands[i];
         if (!choice->command)
-            argp_error(state, "there is no command '%s', only run, compile and devices", text);
+            ls__cli_usage_error(state, "there is no command '%s', only run, compile and devices",
+                                text);
         choice->first = state->next - 1;
         snprintf(choice->title, sizeof choice->title, "lockstep %s", text);
         state->next = state->argc; /* the rest is the command's */
@@ -70,6 +72,16 @@ static const struct argp arguments = {
            "\nExit status: 0 good, 1 failed, 2 wrong command line, 130 stopped by Ctrl-C.\n",
 };
 
+/* A file opened later must not get the number of a standard stream that is closed: what is printed
+ * would go into it. Opened the wrong way round, using the stream fails as it did. */
+static void hold_standard_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) == -1 &&
+            open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+            _exit(LS__EXIT_FAILED);
+}
+
 /* At exit, also where argp ends the program: what was printed must have arrived. */
 static void check_output(void)
 {
@@ -82,6 +94,7 @@ static void check_output(void)
 int main(int argc, char **argv)
 {
     struct choice choice = {.title = "lockstep"};
+    hold_standard_streams();
     atexit(check_output);
     argv[0] = choice.title; /* argp shows argv[0] in messages */
     argp_program_version_hook = print_version;

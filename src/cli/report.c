@@ -1,21 +1,56 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How errors look, and the parsers of small texts that several subcommands share. */
+#include <argp.h>
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/status.h"
+#include "base/str.h"
 #include "cli/cli.h"
+
+__attribute__((format(printf, 2, 0))) static void make_visible(ls__strbuf *out, const char *format,
+                                                               va_list arguments)
+{
+    char *text = NULL;
+    int length = vasprintf(&text, format, arguments);
+    if (length >= 0)
+        ls__strbuf_visible(out, text, (size_t)length);
+    else
+        ls__strbuf_append(out, "(out of memory)", 15);
+    free(text);
+}
+
+void ls__cli_print_line(FILE *stream, const char *format, ...)
+{
+    ls__strbuf line = {0};
+    va_list arguments;
+    va_start(arguments, format);
+    make_visible(&line, format, arguments);
+    va_end(arguments);
+    fprintf(stream, "%s\n", line.text ? line.text : "");
+    ls__strbuf_finish(&line);
+}
+
+void ls__cli_usage_error(const struct argp_state *state, const char *format, ...)
+{
+    ls__strbuf line = {0};
+    va_list arguments;
+    va_start(arguments, format);
+    make_visible(&line, format, arguments);
+    va_end(arguments);
+    argp_error(state, "%s", line.text ? line.text : ""); /* exits, except in a parser's test */
+    ls__strbuf_finish(&line);
+}
 
 void ls__cli_print_error(const ls_error *error)
 {
-    fprintf(stderr, "lockstep: %s", error->message);
-    if (error->where[0] && !strstr(error->message, error->where))
-        fprintf(stderr, ": %s", error->where);
-    if (error->hint[0])
-        fprintf(stderr, "; %s", error->hint);
-    fputc('\n', stderr);
+    bool shows_where = error->where[0] && !strstr(error->message, error->where);
+    ls__cli_print_line(stderr, "lockstep: %s%s%s%s%s", error->message, shows_where ? ": " : "",
+                       shows_where ? error->where : "", error->hint[0] ? "; " : "", error->hint);
 }
 
 ls_status ls__cli_parse_integer(const char *text, uint64_t minimum, uint64_t maximum,

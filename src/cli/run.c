@@ -16,6 +16,7 @@ enum {
     KEY_DEVICE,
     KEY_SCHEDULE,
     KEY_SANITIZE,
+    KEY_OUT_OF_BOUNDS,
     KEY_UNCHECKED,
     KEY_LOWER,
     KEY_TIME_LIMIT,
@@ -36,6 +37,10 @@ static const struct argp_option option_table[] = {
     {"device", KEY_DEVICE, "NAME", 0, "Run on this device (see lockstep devices)", 2},
     {"time-limit", KEY_TIME_LIMIT, "SECONDS", 0, "Stop the kernel when it runs longer", 2},
     {"budget", KEY_BUDGET, "BYTES", 0, "Device memory to use at most; K, M, G may follow", 2},
+    {"out-of-bounds", KEY_OUT_OF_BOUNDS, NULL, 0,
+     "Allow accesses out of bounds: loads give 0, stores are dropped. Without it they are an "
+     "error, on devices that see them (reference)",
+     2},
     {"unchecked", KEY_UNCHECKED, NULL, 0,
      "Leave out bounds checks; only for kernels that --sanitize has shown clean", 2},
     {"lower", KEY_LOWER, "LIST", 0,
@@ -194,6 +199,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case KEY_SANITIZE:
         job->sanitize = true;
         return 0;
+    case KEY_OUT_OF_BOUNDS:
+        job->out_of_bounds = true;
+        return 0;
     case KEY_UNCHECKED:
         job->unchecked = true;
         return 0;
@@ -210,7 +218,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case KEY_BUDGET:
     case KEY_REPEAT:
         if (parse_valued(key, text, job, &error) != LS_OK)
-            argp_error(state, "%s", error.message);
+            ls__cli_usage_error(state, "%s", error.message);
         return 0;
     case ARGP_KEY_ARG:
         if (state->arg_num == 0)

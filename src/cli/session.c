@@ -5,6 +5,9 @@
  * Outputs are opened before the kernel starts, so that a bad name is found before a long run; they
  * are renamed into place after all have been written, and each is complete or not there. From the
  * moment they are open signals are caught, so their temporary files never stay behind.
+ *
+ * Where the device can tell, an access out of bounds ends the run: mostly a buffer was given too few
+ * elements, and its 0 would pass for a result.
  */
 #include "cli/session.h"
 
@@ -43,10 +46,12 @@ typedef struct session {
     ls_fence *fence;
     ls_receipt receipt;
     bool tracing;
-    atomic_uint reports; /* counted on the device's thread */
+    atomic_uint reports; /* of the sanitizer; counted on the device's thread */
+    atomic_bool out_of_bounds; /* without the sanitizer: an access was, and `bounds` says which */
+    ls_error bounds;           /* written before out_of_bounds is set */
 } session;
 
-/* --- sanitizer ------------------------------------------------------------------------------- */
+/* --- reports of the device ------------------------------------------------------------------- */
 
 static void print_report(const ls_sanitizer_report *r)
 {
@@ -65,7 +70,7 @@ static void print_report(const ls_sanitizer_report *r)
                           r->other_line, r->other_workgroup[0], r->other_workgroup[1],
                           r->other_workgroup[2], r->other_lane);
     ls__cli_clear_progress();
-    fprintf(stderr, "%s\n", text.text ? text.text : r->kind);
+    ls__cli_print_line(stderr, "%s", text.text ? text.text : r->kind);
     ls__strbuf_finish(&text);
 }
 
@@ -74,6 +79,54 @@ static void on_report(void *context, const ls_sanitizer_report *report)
     session *s = context;
     if (atomic_fetch_add(&s->reports, 1) < MAX_REPORTS)
         print_report(report);
+}
+
+/* Whether the access fails because the buffer of this name has too few elements. */
+static bool is_too_small(const session *s, const ls_sanitizer_report *r)
+{
+    for (uint32_t i = 0; i < s->binding.kernel.param_count; i++) {
+        const ls_param_info *param = &s->binding.params[i];
+        if (param->is_pointer && strcmp(param->name, r->object) == 0 &&
+            s->binding.arrays[param->buffer].shape.count == r->object_count)
+            return r->index >= 0 && (uint64_t)r->index >= r->object_count;
+    }
+    return false;
+}
+
+/* Whether the lane is one that --global does not ask for: it only fills a workgroup. */
+static bool is_filler(const session *s, const ls_sanitizer_report *r)
+{
+    uint32_t lane = r->lane;
+    for (unsigned d = 0; d < 3; d++) {
+        uint32_t size = s->binding.kernel.workgroup[d];
+        uint64_t id = (uint64_t)r->workgroup[d] * size + lane % size;
+        if (id > 0 && id >= s->job->global[d])
+            return true;
+        lane /= size;
+    }
+    return false;
+}
+
+/* Keeps the first access out of bounds as an error and stops the run. */
+static void on_out_of_bounds(void *context, const ls_sanitizer_report *r)
+{
+    session *s = context;
+    if (!r->object[0] || atomic_load(&s->out_of_bounds)) /* no object: another kind of finding */
+        return;
+    bool filler = is_filler(s, r), too_small = !filler && is_too_small(s, r);
+    bool is_load = strcmp(r->kind, "out-of-bounds load") == 0;
+    ls__fail(&s->bounds, LS_E_FAILED,
+             "%s%slane %u of workgroup %u,%u,%u %s %s[%lld] (%s:%u), but it has %llu element%s",
+             too_small ? r->object : "", too_small ? " is too small: " : "", r->lane,
+             r->workgroup[0], r->workgroup[1], r->workgroup[2], is_load ? "reads" : "writes",
+             r->object, (long long)r->index, r->file[0] ? r->file : "line", r->line,
+             (unsigned long long)r->object_count, r->object_count == 1 ? "" : "s");
+    ls__fail_hint(&s->bounds, LS_E_FAILED, "%s, or allow it with --out-of-bounds",
+                  filler ? "lanes beyond --global fill the last workgroup: let the kernel test its "
+                           "index, as in if (i < n)"
+                  : too_small ? "give more elements"
+                              : "mend the kernel");
+    atomic_store(&s->out_of_bounds, true);
 }
 
 /* --- setting up ------------------------------------------------------------------------------ */
@@ -90,13 +143,32 @@ static ls_status parse_save(session *s, uint32_t index, ls_error *error)
     ls_status status = ls__cli_bind_find(&s->binding, text, &out->buffer, error);
     *equals = '=';
     out->path = equals + 1;
-    for (uint32_t i = 0; i < index; i++)
-        if (strcmp(s->outputs[i].path, out->path) == 0)
-            return ls__fail(error, LS_E_INVALID_ARGUMENT, "two buffers cannot be saved to '%s'",
-                            out->path);
     if (status == LS_OK)
         status = ls__cli_array_can_save(&s->binding.arrays[out->buffer], out->path, error);
     return status;
+}
+
+/* Every file that is written is another one, and none is the program. */
+static ls_status check_targets(const session *s, ls_error *error)
+{
+    const ls__cli_job *job = s->job;
+    for (uint32_t i = 0; i < job->save_count; i++) {
+        const char *path = s->outputs[i].path;
+        for (uint32_t k = 0; k < i; k++)
+            if (ls__os_same_file(s->outputs[k].path, path))
+                return ls__fail(error, LS_E_INVALID_ARGUMENT, "two buffers cannot be saved to '%s'",
+                                path);
+        if (job->trace && ls__os_same_file(job->trace, path))
+            return ls__fail(error, LS_E_INVALID_ARGUMENT,
+                            "'%s' cannot be both a buffer and the trace", path);
+        if (ls__os_same_file(job->file, path))
+            return ls__fail(error, LS_E_INVALID_ARGUMENT, "--save names the program itself, '%s'",
+                            path);
+    }
+    if (job->trace && ls__os_same_file(job->trace, job->file))
+        return ls__fail(error, LS_E_INVALID_ARGUMENT, "--trace names the program itself, '%s'",
+                        job->file);
+    return LS_OK;
 }
 
 static ls_status parse_saves(session *s, ls_error *error)
@@ -107,6 +179,8 @@ static ls_status parse_saves(session *s, ls_error *error)
         return ls__fail_oom(error, s->job->save_count * sizeof *s->outputs);
     for (uint32_t i = 0; status == LS_OK && i < s->job->save_count; i++)
         status = parse_save(s, i, error);
+    if (status == LS_OK)
+        status = check_targets(s, error);
     return status;
 }
 
@@ -119,12 +193,20 @@ static ls_status open_device(session *s, ls_error *error)
     params.schedule = job->schedule;
     params.schedule_seed = job->seed;
     params.sanitize = job->sanitize;
-    params.on_report = job->sanitize ? on_report : NULL;
+    /* Lowered programs probe places out of bounds that the kernel does not access. */
+    params.check_bounds = !job->sanitize && !job->out_of_bounds && !job->lower;
+    if (job->sanitize)
+        params.on_report = on_report;
+    else if (params.check_bounds)
+        params.on_report = on_out_of_bounds;
     params.report_context = s;
     bool needs_reference = job->sanitize || job->schedule != LS_SCHEDULE_ASCENDING;
     if (needs_reference && job->device && strcmp(job->device, "reference") != 0)
         return ls__fail(error, LS_E_UNSUPPORTED,
                         "--sanitize and --schedule need --device reference, not %s", job->device);
+    if (job->sanitize && job->lower)
+        return ls__fail(error, LS_E_UNSUPPORTED,
+                        "--sanitize looks at the kernel as it is written, so not with --lower");
     if (needs_reference)
         params.name = "reference";
     ls_status status = ls_device_open(&params, &s->device, error);
@@ -210,11 +292,14 @@ static ls_status set_up(session *s, ls_error *error)
 {
     const ls__cli_job *job = s->job;
     const ls_kernel *kernel = NULL;
+    /* The default budget of a device without memory of its own is half of the host's. */
+    uint64_t limit = job->budget_bytes ? job->budget_bytes : ls__os_memory_bytes() / 2;
+    uint64_t header = 65536 + 64; /* at most, of a .npy file that NumPy writes unasked */
     ls_status status =
         ls__cli_load_module(job->file, job->defines, job->define_count, &s->module, error);
     if (status == LS_OK)
         status = ls__cli_bind(s->module, job->kernel, job->arguments, job->argument_count,
-                              &s->binding, error);
+                              limit + header, &s->binding, error);
     if (status == LS_OK)
         status = parse_saves(s, error);
     if (status == LS_OK)
@@ -272,13 +357,21 @@ static ls_status run(session *s, ls_error *error)
     ls_submit_params params = LS_SUBMIT_PARAMS_INIT;
     params.time_limit_ns = s->job->time_limit_ns;
     ls_status status = ls_submit(s->stream, s->batch, &params, &s->fence, error);
+    ls__cli_wait_params wait = {.device = s->device,
+                                .fence = s->fence,
+                                .label = s->binding.kernel.name,
+                                .lanes = total_lanes(s),
+                                .stop = &s->out_of_bounds};
     if (status == LS_OK)
-        status = ls__cli_wait(s->device, s->fence, s->binding.kernel.name, total_lanes(s),
-                              &s->receipt, error);
-    if (status != LS_OK && s->receipt.trapped)
+        status = ls__cli_wait(&wait, &s->receipt, error);
+    if (status != LS_OK && s->receipt.trapped) {
         status = fail_trap(s, error);
-    else if (status != LS_OK && error->cause == LS_E_TIMEOUT)
+    } else if (atomic_load(&s->out_of_bounds) && !ls__cli_caught_signal()) {
+        *error = s->bounds;
+        status = error->code;
+    } else if (status != LS_OK && error->cause == LS_E_TIMEOUT) {
         ls__fail_hint(error, status, "does the kernel end? It may need a larger --time-limit");
+    }
     return status;
 }
 
@@ -287,9 +380,17 @@ static ls_status open_outputs(session *s, ls_error *error)
     ls_status status = LS_OK;
     for (uint32_t i = 0; status == LS_OK && i < s->job->save_count; i++)
         status = ls__os_writer_open(s->outputs[i].path, &s->outputs[i].writer, error);
+    if (status == LS_OK && s->job->trace) { /* written by the library at the end; can it be? */
+        ls__os_writer *trace;
+        status = ls__os_writer_open(s->job->trace, &trace, error);
+        if (status == LS_OK)
+            ls__os_writer_abort(&trace);
+        s->tracing = status == LS_OK; /* or its end would fail in the same way */
+    }
     return status;
 }
 
+/* All files are complete on the disk before the first takes its name. */
 static ls_status save(session *s, ls_error *error)
 {
     ls_status status = LS_OK;
@@ -303,6 +404,10 @@ static ls_status save(session *s, ls_error *error)
         status = ls__cli_array_save(&s->binding.arrays[out->buffer], out->path, memory, out->writer,
                                     error);
         ls_buffer_unmap(buffer, NULL);
+        if (status == LS_OK)
+            status = ls__os_writer_flush(out->writer, error);
+        if (status == LS_OK && ls__cli_caught_signal())
+            status = ls__fail(error, LS_E_CANCELLED, "stopped before the outputs were saved");
     }
     for (uint32_t i = 0; status == LS_OK && i < s->job->save_count; i++)
         status = ls__os_writer_commit(&s->outputs[i].writer, error);
@@ -312,19 +417,24 @@ static ls_status save(session *s, ls_error *error)
 static void print_summary(const session *s)
 {
     const uint32_t *global = s->job->global;
-    printf("%s: ran %u", s->binding.kernel.name, global[0]);
+    char size[64], times[32] = "";
+    int used = snprintf(size, sizeof size, "%u", global[0]);
     if (global[1] > 1 || global[2] > 1)
-        printf(" x %u", global[1] ? global[1] : 1);
+        used += snprintf(size + used, sizeof size - (size_t)used, " x %u", global[1] ? global[1] : 1);
     if (global[2] > 1)
-        printf(" x %u", global[2]);
-    printf(" lanes on %s in %.1f ms\n", ls_device_name(s->device),
-           (double)s->receipt.execution_host_ns / 1e6);
+        snprintf(size + used, sizeof size - (size_t)used, " x %u", global[2]);
+    if (s->job->repeat != 1)
+        snprintf(times, sizeof times, " %u times", s->job->repeat);
+    ls__cli_print_line(stdout, "%s: ran %s lane%s%s on %s in %.1f ms", s->binding.kernel.name, size,
+                       strcmp(size, "1") == 0 ? "" : "s", times, ls_device_name(s->device),
+                       (double)s->receipt.execution_host_ns / 1e6);
     for (uint32_t i = 0; i < s->job->save_count; i++) {
         char text[256];
         const output *out = &s->outputs[i];
         ls__cli_array_describe(&s->binding.arrays[out->buffer], text, sizeof text);
         const char *save = s->job->saves[i]; /* NAME=FILE */
-        printf("saved %.*s to %s (%s)\n", (int)strcspn(save, "="), save, out->path, text);
+        ls__cli_print_line(stdout, "saved %.*s to %s (%s)", (int)strcspn(save, "="), save,
+                           out->path, text);
     }
     if (s->receipt.unordered)
         printf("note: the kernel is `unordered': its outputs carry no promise\n");

@@ -22,7 +22,7 @@ typedef struct ls__cli_job {
     uint32_t define_count;
     ls_schedule schedule;
     uint64_t seed;
-    bool sanitize, unchecked, quiet;
+    bool sanitize, out_of_bounds, unchecked, quiet;
     uint64_t time_limit_ns; /* 0: none */
     uint64_t budget_bytes;  /* 0: the device's default */
 } ls__cli_job;

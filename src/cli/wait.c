@@ -5,9 +5,11 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/os.h"
+#include "base/str.h"
 
 #define POLL_NS UINT64_C(50000000)
 #define QUIET_NS UINT64_C(500000000)
@@ -22,11 +24,12 @@ static void note(int number)
 
 void ls__cli_catch_signals(void)
 {
-    struct sigaction action = {.sa_handler = note, .sa_flags = SA_RESTART};
+    static const int noted[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action = {.sa_handler = note, .sa_flags = SA_RESTART}, old;
     sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGHUP, &action, NULL);
+    for (size_t i = 0; i < sizeof noted / sizeof *noted; i++)
+        if (sigaction(noted[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+            sigaction(noted[i], &action, NULL);
     /* A write that fails for these reasons is an error like any other. */
     action.sa_handler = SIG_IGN;
     sigaction(SIGXFSZ, &action, NULL);
@@ -45,33 +48,36 @@ void ls__cli_clear_progress(void)
 }
 
 /* Devices that count lanes only at the end of a launch show the time alone. */
-static void show_progress(ls_device *device, const char *label, double lanes, uint64_t elapsed_ns)
+static void show_progress(const ls__cli_wait_params *p, uint64_t elapsed_ns)
 {
     ls_counters counters = {.struct_size = sizeof counters};
-    ls_device_counters(device, &counters);
-    double done = lanes > 0 ? (double)counters.lanes_run / lanes : 0;
-    fprintf(stderr, "\r\033[K%s: running for %.1f s", label, (double)elapsed_ns / 1e9);
+    ls__strbuf label = {0};
+    ls_device_counters(p->device, &counters);
+    double done = p->lanes > 0 ? (double)counters.lanes_run / p->lanes : 0;
+    ls__strbuf_visible(&label, p->label, strlen(p->label));
+    fprintf(stderr, "\r\033[K%s: running for %.1f s", label.text ? label.text : "",
+            (double)elapsed_ns / 1e9);
+    ls__strbuf_finish(&label);
     if (done > 0 && done < 1)
         fprintf(stderr, ", %.0f %%", 100 * done);
     fputs(" (Ctrl-C to stop)", stderr);
 }
 
-ls_status ls__cli_wait(ls_device *device, ls_fence *fence, const char *label, double lanes,
-                       ls_receipt *receipt, ls_error *error)
+ls_status ls__cli_wait(const ls__cli_wait_params *p, ls_receipt *receipt, ls_error *error)
 {
     bool show = isatty(STDERR_FILENO);
     bool shown = false;
     uint64_t start = ls__os_now_ns();
     ls_status status;
-    while ((status = ls_fence_wait(fence, POLL_NS, receipt, error)) == LS_E_TIMEOUT) {
-        if (caught) {
-            ls_fence_cancel(fence, CANCEL_NS, NULL); /* terminal afterwards, stopped or lost */
-            status = ls_fence_wait(fence, POLL_NS, receipt, error);
+    while ((status = ls_fence_wait(p->fence, POLL_NS, receipt, error)) == LS_E_TIMEOUT) {
+        if (caught || atomic_load(p->stop)) {
+            ls_fence_cancel(p->fence, CANCEL_NS, NULL); /* terminal afterwards, stopped or lost */
+            status = ls_fence_wait(p->fence, POLL_NS, receipt, error);
             break;
         }
         uint64_t elapsed = ls__os_now_ns() - start;
         if (show && elapsed > QUIET_NS) {
-            show_progress(device, label, lanes, elapsed);
+            show_progress(p, elapsed);
             shown = true;
         }
     }

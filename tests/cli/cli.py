@@ -90,9 +90,12 @@ class Case(unittest.TestCase):
         self.assertEqual((result.returncode, result.stderr), (0, ""), args)
         return result.stdout
 
+    def contents(self):
+        return {p: p.read_bytes() if p.is_file() else None for p in self.folder.iterdir()}
+
     def bad(self, *args, says, status=1):
         """Requires one line of error that says it, and that no file has come or changed."""
-        before = {p: p.read_bytes() for p in self.folder.iterdir() if p.is_file()}
+        before = self.contents()
         result = self.run_command(*args)
         self.assertEqual(result.returncode, status, result)
         self.assertEqual(result.stdout, "", result)
@@ -102,8 +105,7 @@ class Case(unittest.TestCase):
         self.assertLessEqual(len(lines), limit, result.stderr)
         for text in [says] if isinstance(says, str) else says:
             self.assertIn(text, lines[0])
-        after = {p: p.read_bytes() for p in self.folder.iterdir() if p.is_file()}
-        self.assertEqual(before, after)
+        self.assertEqual(before, self.contents())
         return result.stderr
 
 

@@ -17,7 +17,7 @@ static const ls_param_info struct_param = {
 static void make(const ls_param_info *param, const char *text, ls__cli_array *array)
 {
     ls_error error = {0};
-    if (ls__cli_array_parse(text, param, array, &error) != LS_OK)
+    if (ls__cli_array_parse(text, param, UINT64_MAX, array, &error) != LS_OK)
         fail_msg("%s: %s", text, error.message);
 }
 
@@ -25,7 +25,7 @@ static void refuse(const ls_param_info *param, const char *text, const char *say
 {
     ls__cli_array array;
     ls_error error = {0};
-    ls_status status = ls__cli_array_parse(text, param, &array, &error);
+    ls_status status = ls__cli_array_parse(text, param, UINT64_MAX, &array, &error);
     if (status == LS_OK || !strstr(error.message, says))
         fail_msg("%s: %s: %s", text, ls_status_name(status), error.message);
     ls__cli_array_finish(&array);

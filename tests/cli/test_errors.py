@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Wrong input: one clear line, an exit status that is not zero, and no file left behind."""
 
+import os
 import resource
 import subprocess
 
@@ -151,6 +152,18 @@ class Arguments(cli.Case):
         self.path("odd.bin").write_bytes(b"12345")
         self.bad(*saxpy(x="@odd.bin"), says="5 bytes, not a multiple of 4")
 
+    def test_file_without_end(self):
+        self.path("zero.npy").symlink_to("/dev/zero")
+        self.path("zero.bin").symlink_to("/dev/zero")
+        for name in "zero.npy", "zero.bin":
+            self.bad(*saxpy("--budget", "1M", x="@" + name),
+                     says=[name, "larger than", "--budget"])
+        self.path("zero.kc").symlink_to("/dev/zero")
+        self.write("i.kc", '#include "zero.kc"\nkernel void i(u32 *y) { y[0] = 1u; }\n')
+        result = self.run_command("compile", "i.kc")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("cannot read 'zero.kc'", result.stderr)
+
     def test_struct_values(self):
         self.write("s.kc", "struct p { f32 x; i32 n; };\n"
                            "kernel void s(struct p v, struct p *q) { q[0].x = v.x; }\n")
@@ -162,6 +175,102 @@ class Arguments(cli.Case):
         cli.write_npy(self.path("f64.npy"), "<f8", [1.0])
         self.bad("run", "s.kc", "--global", "1", "v=hex:0011223344556677", "q=@f64.npy",
                  says="structured dtype of 8 bytes")
+
+
+class Bounds(cli.Case):
+    """A buffer too small is an error and not a 0 in the result."""
+
+    def test_buffer_too_small(self):
+        self.bad(*saxpy("--save", "y=y.npy", x="iota:f32:5"),
+                 says=["x is too small: lane 5 of workgroup 0,0,0 reads x[5] (saxpy.kc:",
+                       "), but it has 5 elements; give more elements, or", "--out-of-bounds"])
+        self.bad(*saxpy("--save", "x=x.npy", y="zeros:f32:1"),
+                 says="reads y[1] (saxpy.kc:")
+        self.bad(*saxpy("--device", "fault", x="iota:f32:5"), says="x is too small")
+
+    def test_allowed(self):
+        self.good(*saxpy("--save", "y=y.npy", "--out-of-bounds", x="iota:f32:5"))
+        self.assertEqual(cli.read_npy(self.path("y.npy"))[2], [1, 3, 5, 7, 9, 1, 1, 1])
+
+    def test_lanes_that_fill_the_workgroup(self):
+        self.write("k.kc", "kernel workgroup(4, 2) void k(u32 *y)\n"
+                           "{\n    y[global_id(1) * 5 + global_id(0)] = 1u;\n}\n")
+        self.bad("run", "k.kc", "--global", "5,2", "y=zeros:u32:10",
+                 says=["lane 5 of workgroup 1,0,0 writes y[10] (k.kc:3), but it has 10 elements",
+                       "lanes beyond --global fill the last workgroup", "if (i < n)"])
+
+    def test_array_of_the_kernel(self):
+        self.write("k.kc", "kernel workgroup(4) void k(u32 *y)\n"
+                           "{\n    shared u32 t[4];\n    u32 i = local_index();\n"
+                           "    t[i + 1] = i;\n    barrier();\n    y[i] = t[i];\n}\n")
+        self.bad("run", "k.kc", "--global", "4", "y=zeros:u32:4",
+                 says=["lockstep: lane 3 of workgroup 0,0,0 writes t[4] (k.kc:5), but it has 4 "
+                       "elements; mend the kernel"])
+
+    def test_stops_an_endless_kernel(self):
+        self.write("k.kc", "kernel workgroup(1) void k(u32 *y) { for (;;) y[1] += 1u; }\n")
+        self.bad("run", "k.kc", "--global", "1", "y=zeros:u32:1", says="reads y[1]")
+
+    def test_lowered_programs_have_probes_of_their_own(self):
+        self.write("k.kc", "kernel void k(u32 n, u8 *y)\n"
+                           "{ if (global_id(0) < n) y[global_id(0)] = (u8)7; }\n")
+        self.good("run", "k.kc", "--global", "5", "n=5", "y=zeros:u8:5", "--lower", "all")
+        self.bad("run", "k.kc", "--global", "5", "n=5", "y=zeros:u8:5", "--lower", "all",
+                 "--sanitize", says="not with --lower")
+
+
+class Visible(cli.Case):
+    """Nothing that comes from outside steers the terminal."""
+
+    NAME = "a\n\x1b[31m\x9b"  # line feed, escape, and the C1 control that is "escape ["
+    SHOWN = r"a\x0a\x1b[31m"
+
+    def check(self, *args):
+        result = self.run_command(*args)
+        self.assertNotRegex(result.stdout + result.stderr, "[\x00-\x09\x0b-\x1f\x7f-\x9f]", args)
+        self.assertIn(self.SHOWN, result.stdout + result.stderr, args)
+        return result
+
+    def test_arguments(self):
+        for args in ([self.NAME], ["devices", self.NAME], ["run", self.NAME, "--global", "1"],
+                     ["compile", "a.kc", self.NAME], ["compile", self.NAME],
+                     ["compile", "saxpy.kc", "--emit", self.NAME],
+                     ["compile", "saxpy.kc", "--after", self.NAME],
+                     saxpy("--kernel", self.NAME), saxpy("--device", self.NAME),
+                     saxpy("--lower", self.NAME), saxpy("--budget", self.NAME),
+                     saxpy("--save", "y=" + self.NAME), saxpy(self.NAME), saxpy(a=self.NAME),
+                     saxpy(x=self.NAME), saxpy(x=f"zeros:{self.NAME}:1"),
+                     saxpy(x=f"@{self.NAME}.npy"), saxpy("-D" + self.NAME)):
+            self.assertNotEqual(self.check(*args).returncode, 0)
+
+    def test_names_of_files(self):
+        self.path(self.NAME + ".npy")
+        self.check(*saxpy("--save", f"y={self.NAME}.npy"))
+        self.path(self.NAME + ".kc").write_text("kernel void k(u32 *y)\n{\n    y[0] = w;\n}\n")
+        self.check("compile", self.NAME + ".kc")
+        self.path(self.NAME + ".kc").write_text("kernel void k(u32 *y)\n{\n    y[3] = 1u;\n}\n")
+        self.check("run", self.NAME + ".kc", "--global", "1", "y=zeros:u32:1")
+        self.check("run", self.NAME + ".kc", "--global", "1", "y=zeros:u32:1", "--sanitize")
+
+    def test_caret_below_wide_text(self):
+        self.write("k.kc", "kernel void k(u32 *y) { /* h\xe9llo \u20ac */ y[0] = wrong; }\n")
+        lines = self.run_command("compile", "k.kc").stderr.splitlines()
+        self.assertEqual(lines[2].index("^"), lines[1].index("wrong"))
+        self.assertEqual(lines[2].strip(), "^~~~~")
+
+    def test_contents_of_files(self):
+        data = cli.npy_bytes([(self.NAME, "<f4")], (8,), bytes(32))
+        self.path("x.npy").write_bytes(data.replace(b"\\n", b"\x7f").replace(b"\\x1b", b"\x1b"))
+        result = self.run_command(*saxpy(x="@x.npy"))
+        self.assertNotRegex(result.stderr, "[\x00-\x09\x0b-\x1f\x7f-\x9f]")
+        self.write("k.kc", f'#include "{self.NAME[2:]}"\n')
+        self.assertNotRegex(self.run_command("compile", "k.kc").stderr,
+                            "[\x00-\x09\x0b-\x1f\x7f-\x9f]")
+        self.path("k.kc").write_bytes(bytes(range(1, 256)) * 3 + b"\n" + bytes(range(1, 256)))
+        result = subprocess.run([cli.COMMAND, "compile", "k.kc"], cwd=self.folder,
+                                capture_output=True)
+        shown = result.stderr.decode()  # only whole characters are left
+        self.assertNotRegex(shown, "[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 
 
 class Devices(cli.Case):
@@ -204,6 +313,51 @@ class Saving(cli.Case):
     def test_one_bad_name_saves_nothing(self):
         self.bad(*saxpy("--save", "x=x.npy", "--save", "y=no/y.npy"), says="no/y.npy")
 
+    def test_one_file_by_two_names(self):
+        self.bad(*saxpy("--save", "x=o.npy", "--save", "y=./o.npy"), says="'./o.npy'")
+        self.path("link.npy").symlink_to("o.npy")
+        self.bad(*saxpy("--save", "x=link.npy"), says="a symbolic link that leads nowhere")
+        self.write("o.npy", "old")
+        self.bad(*saxpy("--save", "x=o.npy", "--save", "y=link.npy"), says="'link.npy'")
+        self.bad(*saxpy("--save", "x=o.npy", "--trace", "o.npy"), says="and the trace")
+
+    def test_program_is_not_overwritten(self):
+        self.bad(*saxpy("--trace", "./saxpy.kc"), says="the program itself")
+        self.bad("compile", "saxpy.kc", "-o", "./saxpy.kc", says="the program itself")
+        self.path("saxpy.kc").rename(self.path("saxpy.bin"))
+        self.bad("run", "saxpy.bin", *saxpy()[2:], "--save", "y=saxpy.bin",
+                 says="the program itself")
+
+    def test_trace_in_missing_folder(self):
+        self.bad(*saxpy("--save", "y=y.npy", "--trace", "no/t.json"), says="no/t.json")
+
+    def test_longest_name(self):
+        self.good(*saxpy("--save", "y=" + "n" * 251 + ".npy"))
+        self.bad(*saxpy("--save", "y=" + "n" * 252 + ".npy"), says="name too long")
+
+    def test_closed_streams(self):
+        """What is printed does not end up in the file that got the stream's number."""
+        files = ["--save", "x=x.npy", "--save", "y=y.npy", "--save", "x=z.npy"]
+        self.good(*saxpy(*files))
+        good = [self.path(name).read_bytes() for name in ("x.npy", "y.npy", "z.npy")]
+        for closed in range(1, 8):
+            for name in "x.npy", "y.npy", "z.npy":
+                self.path(name).unlink()
+            args = [cli.COMMAND, *saxpy(*files, "--sanitize")]
+            process = os.fork()
+            if process == 0:
+                os.chdir(self.folder)
+                for fd in range(3):
+                    if closed & 1 << fd:
+                        os.close(fd)
+                    elif fd:
+                        os.dup2(os.open("/dev/null", os.O_WRONLY), fd)
+                os.execv(args[0], args)
+            code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+            self.assertEqual(code, 1 if closed & 2 else 0, closed)
+            self.assertEqual([self.path(name).read_bytes()
+                              for name in ("x.npy", "y.npy", "z.npy")], good, closed)
+
     def test_old_file_stays_when_saving_fails(self):
         self.write("y.npy", "old")
         self.bad(*saxpy("--save", "y=y.npy", "--save", "x=no/x.npy"), says="no/x.npy")
@@ -214,7 +368,7 @@ class Saving(cli.Case):
         before = sorted(self.folder.iterdir())
         result = self.run_command(*saxpy("--save", "y=full.npy"))
         self.assertEqual((result.returncode, result.stdout), (1, ""))
-        self.assertRegex(result.stderr, r"^lockstep: cannot write '/dev/full': No space left.*\n$")
+        self.assertRegex(result.stderr, r"^lockstep: cannot write 'full.npy': No space left.*\n$")
         self.assertEqual(sorted(self.folder.iterdir()), before)
 
     def test_write_that_fails_half_way(self):
@@ -226,6 +380,15 @@ class Saving(cli.Case):
         self.assertEqual((result.returncode, result.stdout), (1, ""))
         self.assertRegex(result.stderr, r"^lockstep: cannot write '.*y.npy': File too large\n$")
         self.assertEqual(sorted(self.folder.iterdir()), before)
+
+    def test_disk_that_fills_up_at_the_last_file(self):
+        """The second file is so small that it is written when the first is complete."""
+        self.write("y.npy", "old")
+        self.path("full.npy").symlink_to("/dev/full")
+        self.bad(*saxpy("--save", "x=x.npy", "--save", "y=y.npy", "--save", "x=full.npy"),
+                 says="No space left")
+        self.assertFalse(self.path("x.npy").exists())
+        self.assertEqual(self.path("y.npy").read_text(), "old")
 
     def test_full_disk_for_trace_and_ir(self):
         self.path("full.json").symlink_to("/dev/full")

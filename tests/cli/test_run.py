@@ -35,7 +35,7 @@ class Run(cli.Case):
     def test_every_type_goes_through_a_file(self):
         for name, descr in TYPES.items():
             with self.subTest(name):
-                self.write("copy.kc", f"kernel void copy(const {name} *x, {name} *y)\n"
+                self.write("copy.kc", f"kernel workgroup(1) void copy(const {name} *x, {name} *y)\n"
                                       "{ u32 i = global_id(0); y[i] = x[i]; }\n")
                 values = [0, 1, 1, 0, 1] if name in ("bool", "bf16") else [0, 1, 2, 77, 5]
                 cli.write_npy(self.path("in.npy"), descr, values)

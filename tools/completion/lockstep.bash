@@ -73,7 +73,7 @@ _lockstep()
     case $command in
     run)
         common+=" --kernel --global --define --save --repeat --device --time-limit --budget"
-        common+=" --unchecked --lower --sanitize --schedule --trace --quiet"
+        common+=" --out-of-bounds --unchecked --lower --sanitize --schedule --trace --quiet"
         ;;
     compile) common+=" --emit --after --lower --output --define" ;;
     devices) common+=" --verbose" ;;
