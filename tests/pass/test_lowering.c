@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 *
+ *     test_pass_lowering [seed]
+ */
 /*
  * Every lowering of a single operation against the operation itself: a kernel applies it to vectors
  * of special and random operands, as it is and lowered; the outputs must be the same bytes. The
@@ -6,6 +8,8 @@
  * comparison, else it proves nothing about that constant.
  */
 #include "harness.h"
+
+static uint64_t seed = 1000;
 
 typedef struct subject {
     ls_op op;
@@ -209,9 +213,9 @@ static uint64_t element(const uint64_t *array, ls_type type, uint32_t lane)
 
 /* One operand in four differs from the first in one bit, so that comparisons have something to
  * decide. */
-static void draw_inputs(vectors *v, const subject *s, uint64_t seed)
+static void draw_inputs(vectors *v, const subject *s, uint64_t state)
 {
-    ls__rng rng = {seed};
+    ls__rng rng = {state};
     uint32_t width = 8 * bytes_of(s->type);
     for (uint32_t k = 0; k < 3; k++) {
         for (uint32_t lane = 0; lane < LANES; lane++) {
@@ -301,7 +305,7 @@ static void test_same_results(void **state)
 {
     vectors *v = *state;
     for (uint32_t i = 0; i < SUBJECT_COUNT; i++) {
-        draw_inputs(v, &subjects[i], 1000 + i);
+        draw_inputs(v, &subjects[i], seed + i);
         check_subject(&subjects[i], v, false);
         check_subject(&subjects[i], v, true);
     }
@@ -360,7 +364,7 @@ static void test_changed_constants_show(void **state)
     vectors *v = *state;
     for (uint32_t i = 0; i < SUBJECT_COUNT; i++) {
         uint32_t total;
-        draw_inputs(v, &subjects[i], 1000 + i);
+        draw_inputs(v, &subjects[i], seed + i);
         uint32_t detected = count_detected(&subjects[i], v, &total);
         printf("%-12s %s -> %s: %u of %u changed constants show\n", ls__ir_op(subjects[i].op)->name,
                ls__ir_type_name(subjects[i].type), ls__ir_type_name(subjects[i].result), detected,
@@ -383,8 +387,11 @@ static int tear_down(void **state)
     return 0;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    if (argc > 1)
+        seed = strtoull(argv[1], NULL, 10);
+    printf("seed %llu\n", (unsigned long long)seed);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_same_results),
         cmocka_unit_test(test_changed_constants_show),
