@@ -122,6 +122,10 @@ static ls_status resolve(const char *path, char target[PATH_MAX], ls_error *erro
     int number = errno;
     if (number != ENOENT)
         return fail_errno(error, "write", path, number);
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && strlen(path) < PATH_MAX) {
+        strcpy(target, path); /* a pipe behind /dev/stdout has no path of its own */
+        return LS_OK;
+    }
     if (lstat(path, &info) == 0) {
         fail_errno(error, "write", path, number);
         return ls__fail_hint(error, LS_E_NOT_FOUND, "it is a symbolic link that leads nowhere");
@@ -174,27 +178,48 @@ static ls_status open_temporary(ls__os_writer *writer, const struct stat *old, l
     return LS_OK;
 }
 
+/* What a writer for `path` replaces, and that it may. `info` is zeroed when nothing is there yet. */
+static ls_status find_target(const char *path, char target[PATH_MAX], struct stat *info,
+                             ls_error *error)
+{
+    memset(info, 0, sizeof *info);
+    ls_status status = resolve(path, target, error);
+    if (status != LS_OK)
+        return status;
+    if (stat(target, info) != 0)
+        return errno == ENOENT ? LS_OK : fail_errno(error, "write", path, errno);
+    if (S_ISDIR(info->st_mode))
+        return fail_errno(error, "write", path, EISDIR);
+    /* A rename would go around a missing write permission. */
+    if (access(target, W_OK) != 0)
+        return fail_errno(error, "write", path, errno);
+    return LS_OK;
+}
+
+ls_status ls__os_check_writable(const char *path, ls_error *error)
+{
+    struct stat info;
+    char target[PATH_MAX];
+    ls_status status = find_target(path, target, &info, error);
+    if (status != LS_OK || (info.st_mode && !S_ISREG(info.st_mode)))
+        return status;
+    strrchr(target, '/')[1] = 0;
+    return access(target, W_OK | X_OK) == 0 ? LS_OK : fail_errno(error, "write", path, errno);
+}
+
 static ls_status open_target(ls__os_writer *writer, const char *path, ls_error *error)
 {
     struct stat info;
     char resolved[PATH_MAX];
-    ls_status status = resolve(path, resolved, error);
+    ls_status status = find_target(path, resolved, &info, error);
     if (status != LS_OK)
         return status;
     writer->name = ls__mem_strdup(path);
     writer->path = ls__mem_strdup(resolved);
     if (!writer->name || !writer->path)
         return ls__fail_oom(error, strlen(path) + 1);
-    if (stat(resolved, &info) != 0)
-        return errno == ENOENT ? open_temporary(writer, NULL, error)
-                               : fail_errno(error, "write", path, errno);
-    if (S_ISDIR(info.st_mode))
-        return fail_errno(error, "write", path, EISDIR);
-    /* A rename would go around a missing write permission. */
-    if (access(resolved, W_OK) != 0)
-        return fail_errno(error, "write", path, errno);
-    if (S_ISREG(info.st_mode))
-        return open_temporary(writer, &info, error);
+    if (!info.st_mode || S_ISREG(info.st_mode))
+        return open_temporary(writer, info.st_mode ? &info : NULL, error);
     writer->in_place = true;
     writer->fd = open(resolved, O_WRONLY | O_CLOEXEC);
     return writer->fd < 0 ? fail_errno(error, "write", path, errno) : LS_OK;

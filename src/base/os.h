@@ -39,6 +39,9 @@ ls_status ls__os_writer_flush(ls__os_writer *writer, ls_error *error);
 ls_status ls__os_writer_commit(ls__os_writer **writer, ls_error *error); /* writes NULL */
 void ls__os_writer_abort(ls__os_writer **writer);                        /* accepts NULL */
 
+/* What opening a writer would say of the path now; makes no file and opens none. */
+ls_status ls__os_check_writable(const char *path, ls_error *error);
+
 /* Whether writers for the two paths replace the same file, which need not exist. */
 bool ls__os_same_file(const char *a, const char *b);
 

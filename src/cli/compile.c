@@ -40,7 +40,8 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         return 0;
     case 'D':
         if (ls__cli_parse_define(text, &options->defines[options->define_count], &error) != LS_OK)
-            ls__cli_usage_error(state, "%s", error.message);
+            ls__cli_usage_error(state, "%s%s%s", error.message, error.where[0] ? ": " : "",
+                                error.where);
         options->define_count++;
         return 0;
     case ARGP_KEY_ARG:

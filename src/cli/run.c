@@ -218,7 +218,8 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case KEY_BUDGET:
     case KEY_REPEAT:
         if (parse_valued(key, text, job, &error) != LS_OK)
-            ls__cli_usage_error(state, "%s", error.message);
+            ls__cli_usage_error(state, "%s%s%s", error.message, error.where[0] ? ": " : "",
+                                error.where);
         return 0;
     case ARGP_KEY_ARG:
         if (state->arg_num == 0)

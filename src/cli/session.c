@@ -380,11 +380,8 @@ static ls_status open_outputs(session *s, ls_error *error)
     ls_status status = LS_OK;
     for (uint32_t i = 0; status == LS_OK && i < s->job->save_count; i++)
         status = ls__os_writer_open(s->outputs[i].path, &s->outputs[i].writer, error);
-    if (status == LS_OK && s->job->trace) { /* written by the library at the end; can it be? */
-        ls__os_writer *trace;
-        status = ls__os_writer_open(s->job->trace, &trace, error);
-        if (status == LS_OK)
-            ls__os_writer_abort(&trace);
+    if (status == LS_OK && s->job->trace) {
+        status = ls__os_check_writable(s->job->trace, error);
         s->tracing = status == LS_OK; /* or its end would fail in the same way */
     }
     return status;

@@ -50,6 +50,11 @@ ls_status ls__cli_load_module(const char *path, const ls_define *defines, uint32
     void *bytes;
     size_t size;
     *module = NULL;
+    for (uint32_t i = 0; i < define_count; i++)
+        for (uint32_t k = 0; k < i; k++)
+            if (strcmp(defines[i].name, defines[k].name) == 0)
+                return ls__fail(error, LS_E_INVALID_ARGUMENT, "-D%s is given twice",
+                                defines[i].name);
     bool is_text = ends_in(path, ".ir"), is_binary = ends_in(path, ".irb");
     if ((is_text || is_binary) && define_count)
         return ls__fail(error, LS_E_INVALID_ARGUMENT,

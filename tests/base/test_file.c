@@ -234,6 +234,10 @@ static void write_errors(void **state)
     mkdir("directory", 0777);
     assert_int_equal(save("directory", "x", &error), LS_E_IO);
     assert_int_equal(save("missing/a", "x", &error), LS_E_NOT_FOUND);
+    assert_int_equal(ls__os_check_writable("directory", NULL), LS_E_IO);
+    assert_int_equal(ls__os_check_writable("missing/a", NULL), LS_E_NOT_FOUND);
+    assert_int_equal(ls__os_check_writable("directory/a", NULL), LS_OK);
+    assert_int_equal(ls__os_check_writable("/dev/full", NULL), LS_OK);
     assert_non_null(strstr(error.message, "missing/a"));
     assert_int_equal(file_count(), 1);
     if (geteuid() != 0) { /* root may write anything */
@@ -303,6 +307,17 @@ static void pipe_both_ways(void **state)
     pthread_join(reader, NULL);
     assert_string_equal((char *)bytes, "through");
     ls__mem_free(bytes);
+
+    int ends[2]; /* a pipe without a name, as behind /dev/stdout */
+    char path[64], text[8] = "";
+    assert_int_equal(pipe(ends), 0);
+    snprintf(path, sizeof path, "/dev/fd/%d", ends[1]);
+    assert_int_equal(ls__os_check_writable(path, NULL), LS_OK);
+    assert_int_equal(save(path, "through", NULL), LS_OK);
+    assert_int_equal(read(ends[0], text, 7), 7);
+    assert_string_equal(text, "through");
+    close(ends[0]);
+    close(ends[1]);
 }
 
 static void every_failing_allocation_is_clean(void **state)

@@ -44,7 +44,7 @@ class CommandLine(cli.Case):
                 ("--budget", "0", "number of bytes"), ("--budget", "1X", "number of bytes"),
                 ("--budget", "99999999999G", "number of bytes"),
                 ("--repeat", "-1", "number of rounds"), ("-D", "=3", "NAME=VALUE"),
-                ("-D", "N=x", "not an integer"), ("--walk", "1", "unrecognized option")]:
+                ("-D", "N=x", "'x' is not an integer: -DN=x"), ("--walk", "1", "unrecognized option")]:
             with self.subTest(option=option, value=value):
                 self.bad(*saxpy(f"{option}={value}" if option != "-D" else f"-D{value}"),
                          says=says, status=2)
@@ -103,6 +103,7 @@ class Program(cli.Case):
         result = self.run_command(*saxpy("-DNOPE=3"))
         self.assertEqual(result.returncode, 1)
         self.assertIn("NOPE", result.stderr)
+        self.bad(*saxpy("-DN=3", "-DN=3"), says="-DN is given twice")
 
 
 class Arguments(cli.Case):
@@ -334,6 +335,11 @@ class Saving(cli.Case):
     def test_longest_name(self):
         self.good(*saxpy("--save", "y=" + "n" * 251 + ".npy"))
         self.bad(*saxpy("--save", "y=" + "n" * 252 + ".npy"), says="name too long")
+
+    def test_pipe_as_output(self):
+        text = self.good("compile", "saxpy.kc")
+        self.assertEqual(self.good("compile", "saxpy.kc", "-o", "/dev/stdout"), text)
+        self.assertIn("traceEvents", self.good(*saxpy("-q", "--trace", "/dev/stdout")))
 
     def test_closed_streams(self):
         """What is printed does not end up in the file that got the stream's number."""
