@@ -199,7 +199,7 @@ static ls__ir_module *build(const subject *s, ls__oom *oom)
 
 /* --- running --------------------------------------------------------------------------------- */
 
-enum { LANES = 8192, MUTATION_LANES = 1024 };
+enum { LANES = 8192, MUTATION_LANES = 2048 };
 
 typedef struct vectors {
     uint64_t input[3][LANES];

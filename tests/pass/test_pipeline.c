@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The runner: its options, its table, and memory running out at any point. */
+/*
+ * The runner: its options, its table and the page about it, and memory running out at any point.
+ *
+ *     test_pass_pipeline docs/passes.md
+ */
 #include "generate.h"
 #include "harness.h"
+
+#include "base/os.h"
+
+static const char *page_path;
 
 static ls__ir_module *generate(generate_mode mode)
 {
@@ -29,6 +37,25 @@ static void test_every_lowering_has_a_pass(void **state)
 #define X(name, bit, text) assert_true(bits & LS__LOWER_##name);
     LS__LOWER_TABLE(X)
 #undef X
+}
+
+static void test_page_names_every_pass(void **state)
+{
+    (void)state;
+    void *page = NULL;
+    size_t size = 0;
+    ls_error error = {0};
+    if (!page_path || ls__os_read_file(page_path, UINT64_MAX, &page, &size, &error) != LS_OK)
+        fail_msg("needs the path of docs/passes.md: %s", error.message);
+    uint32_t count;
+    const ls__pass *table = ls__pass_table(&count);
+    for (uint32_t i = 0; i < count; i++) {
+        char quoted[64];
+        snprintf(quoted, sizeof quoted, "`%s`", table[i].name);
+        if (!strstr(page, quoted))
+            fail_msg("%s does not name %s", page_path, quoted);
+    }
+    ls__mem_free(page);
 }
 
 static void test_unknown_names_are_refused(void **state)
@@ -101,10 +128,12 @@ static void test_memory_runs_out(void **state)
     ls__ir_module_destroy(&module);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    page_path = argc > 1 ? argv[1] : NULL;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_lowering_has_a_pass),
+        cmocka_unit_test(test_page_names_every_pass),
         cmocka_unit_test(test_unknown_names_are_refused),
         cmocka_unit_test(test_stop_and_skip),
         cmocka_unit_test(test_memory_runs_out),
