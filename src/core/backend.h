@@ -178,7 +178,7 @@ typedef struct ls__backend {
     void (*close)(ls__backend_device *device);
 
     const ls_caps *(*caps)(const ls__backend_device *device); /* constant while open */
-    /* LS__LOWER_* bits (pass/pass.h) the device needs. May be NULL: none. */
+    /* LS__LOWER_* bits (ir/lowering.h) the device needs. May be NULL: none. */
     uint32_t (*lowering)(const ls__backend_device *device);
     /* What the emitter must know of the device, as text; part of cache keys. May be NULL: "". */
     const char *(*target)(const ls__backend_device *device);

@@ -27,7 +27,7 @@ void ls__llvm_native_target(char target[LS__LLVM_TARGET_BYTES]);
 /* Whether this machine can run code for the target; false also for a malformed one. */
 bool ls__llvm_target_runs(const char *target);
 
-/* LS__LOWER_* bits (pass/pass.h) that a module must have been lowered by before it comes here. */
+/* LS__LOWER_* bits (ir/lowering.h) that a module must have been lowered by before it comes here. */
 uint32_t ls__llvm_lowering(const char *target);
 
 /* An ls__backend_emit. The module is verified and lowered as said above. LS_E_UNSUPPORTED when libLLVM

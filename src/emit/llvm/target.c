@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "emit/llvm/target.h"
-#include "pass/pass.h"
+#include "ir/lowering.h"
 
 static bool take_word(const char **text, char word[16])
 {
