@@ -10,7 +10,7 @@
 
 enum { LANES = 128 };
 
-static uint64_t first_seed = 1, program_count = 150;
+static uint64_t first_seed = 1, program_count = 80;
 
 typedef struct memory {
     uint32_t a[GENERATED_INPUTS];
