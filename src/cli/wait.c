@@ -25,12 +25,15 @@ static void note(int number)
 void ls__cli_catch_signals(void)
 {
     static const int noted[] = {SIGINT, SIGTERM, SIGHUP};
-    struct sigaction action = {.sa_handler = note, .sa_flags = SA_RESTART}, old;
+    /* Not SA_RESTART: opening a pipe that nobody reads must end. A second signal is not caught, for
+     * what the flag does not reach, such as writing to that pipe. */
+    struct sigaction action = {.sa_handler = note, .sa_flags = (int)SA_RESETHAND}, old;
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < sizeof noted / sizeof *noted; i++)
         if (sigaction(noted[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
             sigaction(noted[i], &action, NULL);
     /* A write that fails for these reasons is an error like any other. */
+    action.sa_flags = 0;
     action.sa_handler = SIG_IGN;
     sigaction(SIGXFSZ, &action, NULL);
     sigaction(SIGPIPE, &action, NULL);

@@ -12,7 +12,7 @@
 
 /* From here on SIGINT, SIGTERM and SIGHUP are noted instead of ending the process, and a file that
  * grows too large or a pipe without a reader is an error of the write. Signals that the caller has
- * set to be ignored (nohup) stay so. */
+ * set to be ignored (nohup) stay so; the second of a kind ends the process. */
 void ls__cli_catch_signals(void);
 /* The signal noted so far, 0 for none. */
 int ls__cli_caught_signal(void);

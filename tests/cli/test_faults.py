@@ -91,6 +91,17 @@ class Endless(cli.Case):
     def test_termination(self):
         self.interrupt(signal.SIGTERM)
 
+    def test_ignored_signal_stays_ignored(self):
+        """As under nohup."""
+        process = subprocess.Popen(
+            [*self.command, "--time-limit", "1"], cwd=self.folder, stderr=subprocess.PIPE,
+            preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        time.sleep(0.5)
+        process.send_signal(signal.SIGHUP)
+        _, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 1)
+        self.assertIn(b"time limit", err)
+
     def test_progress_on_a_terminal(self):
         ours, theirs = pty.openpty()
         process = subprocess.Popen([*self.command, "--time-limit", "1.5"], cwd=self.folder,
@@ -114,6 +125,50 @@ class Endless(cli.Case):
         self.assertIn(b"spin: running for 0.", text)
         self.assertIn(b"\x1b[K", text)
         self.assertIn(b"lockstep: ", text)
+
+
+class Pipes(cli.Case):
+    """Outputs that wait for a reader."""
+
+    def setUp(self):
+        super().setUp()
+        os.mkfifo(self.path("p.npy"))
+        self.command = [cli.COMMAND, "run", "saxpy.kc", "--global", "1", "n=1", "a=1",
+                        "x=zeros:f32:100000", "y=zeros:f32:1", "--save", "x=p.npy",
+                        "--save", "y=y.npy"]
+
+    def start(self):
+        return subprocess.Popen(self.command, cwd=self.folder, stderr=subprocess.PIPE)
+
+    def check_end(self, process, code):
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, code)
+        self.assertFalse(self.path("y.npy").exists())
+
+    def test_nobody_reads(self):
+        process = self.start()
+        time.sleep(0.5)
+        self.assertIsNone(process.poll())
+        process.send_signal(signal.SIGINT)
+        self.check_end(process, 130)
+
+    def test_stopped_while_saving(self):
+        for patient in True, False:
+            reader = os.open(self.path("p.npy"), os.O_RDONLY | os.O_NONBLOCK)
+            process = self.start()
+            self.assertTrue(select.select([reader], [], [], 60)[0])
+            process.send_signal(signal.SIGINT)
+            if patient:
+                os.set_blocking(reader, True)
+                while os.read(reader, 65536):
+                    pass
+                self.check_end(process, 130)
+            else:
+                time.sleep(0.3)
+                self.assertIsNone(process.poll())
+                process.send_signal(signal.SIGINT)
+                self.check_end(process, -signal.SIGINT)
+            os.close(reader)
 
 
 if __name__ == "__main__":
