@@ -93,11 +93,15 @@ static uint64_t init_parts(initializer *in, lang_type *type, uint32_t offset, la
                            uint32_t *at, bool is_braced)
 {
     uint64_t index = 0, used = 0;
+    uint32_t start = *at;
     while (*at < list->items.count) {
         lang_item *item = &list->items.items[*at];
         bool has_designator = item->member || item->index;
-        if (has_designator && !is_braced)
-            break;
+        if (has_designator && !is_braced) { /* the first one led here; a later one is for the list */
+            if (*at != start)
+                break;
+            has_designator = false;
+        }
         if (has_designator && !designated(in, type, item, &index))
             return used;
         if (index >= part_count(type)) {
