@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fenv.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,11 +86,28 @@ static bool put_float(ls_mem mem, double value, void *out)
     return (bits & 0x7fff) != infinity || isinf(value);
 }
 
+/* A double that rounds to fewer digits as the number in the text does: where that lies between two
+ * doubles, the odd one, which is never a tie. */
+static double parse_to_odd(const char *text, char **end)
+{
+    int mode = fegetround();
+    fesetround(FE_DOWNWARD);
+    double low = strtod(text, end);
+    fesetround(FE_UPWARD);
+    double high = strtod(text, end);
+    fesetround(mode);
+    uint64_t bits;
+    memcpy(&bits, &low, sizeof bits);
+    return bits & 1 ? low : high;
+}
+
 static ls_status parse_float(ls_mem mem, const char *text, void *out, ls_error *error)
 {
     char *end;
-    /* f32 from text in one step: by way of double it would round twice. */
-    double value = mem == LS_MEM_F32 ? (double)strtof(text, &end) : strtod(text, &end);
+    /* Each rounds once only: by way of a double that is itself rounded it would be twice. */
+    double value = mem == LS_MEM_F64   ? strtod(text, &end)
+                   : mem == LS_MEM_F32 ? (double)strtof(text, &end)
+                                       : parse_to_odd(text, &end);
     if (!*text || isspace((unsigned char)*text) || *end)
         return ls__fail(error, LS_E_INVALID_ARGUMENT, "'%s' is not a number", text);
     bool names_infinity = strchr(text, 'n') || strchr(text, 'N');

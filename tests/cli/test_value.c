@@ -137,6 +137,13 @@ static void halves_round_to_even(void **state)
     check_half(LS_MEM_BF16, 7, -126, 0x7f80);
     assert_int_equal(bits_of(LS_MEM_F16, "65519"), 0x7bff);
     assert_int_equal(bits_of(LS_MEM_F16, "1e-9"), 0);
+    /* So near to halfway that a double in between would be halfway: 1 + 2^-11 and 1 + 2^-8. */
+    assert_int_equal(bits_of(LS_MEM_F16, "1.00048828125000000000000000001"), 0x3c01);
+    assert_int_equal(bits_of(LS_MEM_F16, "-1.00048828124999999999999999999"), 0xbc00);
+    assert_int_equal(bits_of(LS_MEM_BF16, "1.00390625000000000000000000001"), 0x3f81);
+    assert_int_equal(bits_of(LS_MEM_BF16, "-1.01171874999999999999999999999"), 0xbf81);
+    assert_int_equal(bits_of(LS_MEM_F16, "-1e-400"), 0x8000);
+    refuse(LS_MEM_F16, "-1e400");
     assert_int_equal(bits_of(LS_MEM_F16, "inf"), 0x7c00);
 }
 
