@@ -114,13 +114,14 @@ void ls__trial_finish(ls__trial *trial)
 
 /* --- the two runs ----------------------------------------------------------------------------------------- */
 
-typedef struct outcome {
+struct ls__outcome {
     uint8_t *store[LS__MAX_BUFFERS]; /* guard, buffer, guard */
     uint8_t *bytes[LS__MAX_BUFFERS];
     bool trapped;
     uint32_t trap_code, trap_lane;
     uint64_t trap_workgroup;
-} outcome;
+};
+typedef struct ls__outcome outcome;
 
 static void begin_outcome(const ls__trial *trial, outcome *o)
 {
@@ -176,19 +177,20 @@ static int interpret(const ls__trial *trial, outcome *o)
     return 0;
 }
 
-static ls__cpu_object *compile(const ls__trial *trial, const char *target, bool optimize)
+ls__cpu_object *ls__compile_object(const ls__ir_module *original, const char *target, bool optimize)
 {
     void *bytes = NULL;
     size_t size = 0;
     ls_error error = {0};
     ls__cpu_object *object = NULL;
-    ls__ir_module *module = lowered_copy(trial->module, target, optimize);
+    ls__ir_module *module = lowered_copy(original, target, optimize);
     if (!module)
         return NULL;
     ls_status status = ls__llvm_emit(module, target, false, &bytes, &size, &error);
     const char *dump = getenv("LS_TEST_DUMP");
+    bool after_passes = dump && *dump == '2';
     char *text = NULL;
-    if ((status != LS_OK || dump) && ls__llvm_print(module, target, dump && *dump == '2', &text, NULL) == LS_OK)
+    if ((status != LS_OK || dump) && ls__llvm_print(module, target, after_passes, &text, NULL) == LS_OK)
         fprintf(stderr, "%s\n", text);
     ls__mem_free(text);
     ls__ir_module_destroy(&module);
@@ -278,42 +280,65 @@ static int differ(const ls__trial *trial, const char *target, const outcome *wan
     return 0;
 }
 
-static int compare(const ls__trial *trial, const char *target, const outcome *want)
+ls__outcome *ls__trial_interpret(const ls__trial *trial)
+{
+    outcome *o = ls__mem_alloc(1, sizeof *o);
+    begin_outcome(trial, o);
+    if (interpret(trial, o) == 0)
+        return o;
+    ls__outcome_free(o);
+    return NULL;
+}
+
+void ls__outcome_free(ls__outcome *o)
+{
+    if (o)
+        end_outcome(o);
+    ls__mem_free(o);
+}
+
+int ls__trial_compare(const ls__trial *trial, const ls__outcome *want, const ls__cpu_object *object,
+                      const char *target)
+{
+    outcome got;
+    begin_outcome(trial, &got);
+    int bad = call(trial, object, &got) || differ(trial, target, want, &got);
+    end_outcome(&got);
+    return bad;
+}
+
+static int compare_on(const ls__trial *trials, uint32_t count, ls__outcome *const *wants, const char *target)
 {
     int bad = 0;
     for (int optimize = 0; optimize < 2 && !bad; optimize++) {
-        outcome got;
-        ls__cpu_object *object = compile(trial, target, optimize);
+        ls__cpu_object *object = ls__compile_object(trials[0].module, target, optimize);
         if (!object)
             return 1;
-        begin_outcome(trial, &got);
-        bad = call(trial, object, &got) || differ(trial, target, want, &got);
-        end_outcome(&got);
+        for (uint32_t i = 0; i < count; i++)
+            bad |= ls__trial_compare(&trials[i], wants[i], object, target);
         ls__cpu_object_unload(&object);
     }
     return bad;
 }
 
-int ls__trial_compare(const ls__trial *trial, const char *target)
+int ls__compare_all(const ls__trial *trials, uint32_t count, const char *only, unsigned *runs)
 {
-    outcome want;
-    begin_outcome(trial, &want);
-    int bad = interpret(trial, &want) || compare(trial, target, &want);
-    end_outcome(&want);
-    return bad;
-}
-
-int ls__trial_compare_all(const ls__trial *trial, unsigned *runs)
-{
-    outcome want;
-    begin_outcome(trial, &want);
-    int bad = interpret(trial, &want);
-    for (uint32_t i = 0; ls__all_targets[i] && !bad; i++) {
-        if (!ls__llvm_target_runs(ls__all_targets[i]))
+    int bad = 0;
+    ls__outcome **wants = ls__mem_alloc(count, sizeof(ls__outcome *));
+    for (uint32_t i = 0; i < count && !bad; i++)
+        bad |= (wants[i] = ls__trial_interpret(&trials[i])) == NULL;
+    for (uint32_t t = 0; ls__all_targets[t] && !bad && !only; t++) {
+        if (!ls__llvm_target_runs(ls__all_targets[t]))
             continue;
-        bad |= compare(trial, ls__all_targets[i], &want);
-        (*runs)++;
+        bad |= compare_on(trials, count, wants, ls__all_targets[t]);
+        *runs += 2 * count;
     }
-    end_outcome(&want);
+    if (only && !bad) {
+        bad = compare_on(trials, count, wants, only);
+        *runs += 2 * count;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        ls__outcome_free(wants[i]);
+    ls__mem_free(wants);
     return bad;
 }

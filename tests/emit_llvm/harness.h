@@ -32,9 +32,21 @@ void ls__trial_finish(ls__trial *trial);
 /* Targets worth testing, each once, NULL at the end. */
 extern const char *const ls__all_targets[];
 
-/* 0 when the compiled kernel does what the interpreter does, else 1, with a description on stderr. */
-int ls__trial_compare(const ls__trial *trial, const char *target);
-/* Over all targets that this machine runs; counts the targets in *runs. */
-int ls__trial_compare_all(const ls__trial *trial, unsigned *runs);
+/* What the interpreter makes of a trial. NULL: it failed, and said why. */
+typedef struct ls__outcome ls__outcome;
+ls__outcome *ls__trial_interpret(const ls__trial *trial);
+void ls__outcome_free(ls__outcome *outcome);
+
+/* A module compiled for a target, lowered as that needs, with or without our optimising passes. NULL: it
+ * failed, and said why (with the code in LLVM's text). LS_TEST_DUMP=1 in the environment prints the
+ * code, 2 after LLVM's passes. */
+struct ls__cpu_object *ls__compile_object(const ls__ir_module *module, const char *target, bool optimize);
+
+/* 0 when the compiled kernel does what `want` says, else 1, with a description on stderr. */
+int ls__trial_compare(const ls__trial *trial, const ls__outcome *want, const struct ls__cpu_object *object,
+                      const char *target);
+
+/* All trials of one module, on all targets that this machine runs or on `only`; counts comparisons. */
+int ls__compare_all(const ls__trial *trials, uint32_t count, const char *only, unsigned *runs);
 
 #endif

@@ -20,24 +20,41 @@ static const struct {
     uint32_t size[3], elements;
 } shapes[] = {{{96, 1, 1}, 96}, {{33, 3, 1}, 100}, {{1, 1, 1}, 7}, {{200, 2, 2}, 801}};
 
-static int run_kernel(const ls__ir_module *module, const ls__ir_function *kernel)
+enum { SHAPES = sizeof shapes / sizeof *shapes };
+
+static void fill_scalars(const ls__ir_function *kernel, uint32_t elements, uint8_t scalars[1024])
 {
-    int bad = 0;
-    uint8_t scalars[1024] = {0};
-    for (size_t s = 0; s < sizeof shapes / sizeof *shapes && !bad; s++) {
-        ls__trial trial = {.module = module, .kernel = kernel, .scalars = scalars, .split = s == 3 ? 2 : 0};
-        memcpy(trial.global_size, shapes[s].size, sizeof trial.global_size);
-        for (uint32_t i = 0; i < kernel->params.count; i++) { /* sizes near the elements, or floats */
-            const ls__ir_param *p = &kernel->params.items[i];
-            float f = 0.75f;
-            uint32_t n = shapes[s].elements - (uint32_t)(seed % 3);
-            if (!p->is_pointer && p->size <= 8)
-                memcpy(scalars + p->offset, p->mem == LS_MEM_F32 ? (void *)&f : (void *)&n, p->size < 4 ? p->size : 4);
-        }
-        ls__trial_fill(&trial, seed + s, shapes[s].elements);
-        bad = only_target ? ls__trial_compare(&trial, only_target) : ls__trial_compare_all(&trial, &runs);
-        ls__trial_finish(&trial);
+    for (uint32_t i = 0; i < kernel->params.count; i++) { /* near the number of elements, or fractions */
+        const ls__ir_param *p = &kernel->params.items[i];
+        float f = 0.75f;
+        uint32_t n = elements - (uint32_t)(seed % 3);
+        if (!p->is_pointer && p->size <= 8)
+            memcpy(scalars + p->offset, p->mem == LS_MEM_F32 ? (void *)&f : (void *)&n,
+                   p->size < 4 ? p->size : 4);
     }
+}
+
+static int run_module(const ls__ir_module *module)
+{
+    uint32_t count = 0;
+    ls__trial *trials = ls__mem_alloc(module->functions.count * SHAPES, sizeof *trials);
+    uint8_t(*scalars)[1024] = ls__mem_alloc(module->functions.count * SHAPES, sizeof *scalars);
+    for (uint32_t i = 1; i < module->functions.count; i++) {
+        const ls__ir_function *kernel = module->functions.items[i];
+        for (size_t s = 0; s < SHAPES && kernel->is_kernel; s++) {
+            ls__trial *t = &trials[count];
+            *t = (ls__trial){.module = module, .kernel = kernel, .split = s == 3 ? 2 : 0};
+            memcpy(t->global_size, shapes[s].size, sizeof t->global_size);
+            fill_scalars(kernel, shapes[s].elements, scalars[count]);
+            t->scalars = scalars[count++];
+            ls__trial_fill(t, seed + s, shapes[s].elements);
+        }
+    }
+    int bad = ls__compare_all(trials, count, only_target, &runs);
+    for (uint32_t i = 0; i < count; i++)
+        ls__trial_finish(&trials[i]);
+    ls__mem_free(scalars);
+    ls__mem_free(trials);
     return bad;
 }
 
@@ -61,10 +78,7 @@ static int run_file(const char *path)
         fprintf(stderr, "%s: %s\n", path, error.message);
         return 1;
     }
-    for (uint32_t i = 1; i < module->functions.count; i++) {
-        if (module->functions.items[i]->is_kernel)
-            bad |= run_kernel(module, module->functions.items[i]);
-    }
+    bad = run_module(module);
     ls__ir_module_destroy(&module);
     return bad;
 }
