@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The functions of the math library, built natively through lockstep/kernel.h, next to what they are
- * measured against: the C library in binary64, and MPFR where 53 bits cannot tell. Used by the
+ * The functions of the math library, built natively through lockstep/kernel.h, next to what they
+ * are measured against: the C library in binary64, and MPFR where 53 bits cannot tell. Used by the
  * exhaustive benchmark in this folder and by tests/math.
  *
- * An error is counted in ulp: |result - exact| over the distance of neighbouring binary32 numbers at
- * the correctly rounded result, which is 2^-149 below 2^-126. Infinity as a result counts as 2^128.
+ * An error is counted in ulp: |result - exact| over the distance of neighbouring binary32 numbers
+ * at the correctly rounded result, which is 2^-149 below 2^-126. Infinity as a result counts as
+ * 2^128.
  */
 #ifndef BENCH_ACCURACY_FUNCTIONS_H
 #define BENCH_ACCURACY_FUNCTIONS_H
@@ -41,8 +42,8 @@ struct accuracy_stats {
 };
 #define ACCURACY_STATS_INIT {.worst_ulp = 0.5}
 
-/* Evaluates f at x (and y, if it takes two) and counts the result in. A NaN where a number is due, a
- * number where NaN is due, or a zero of the wrong sign is an infinite error. */
+/* Evaluates f at x (and y, if it takes two) and counts the result in. A NaN where a number is due,
+ * a number where NaN is due, or a zero of the wrong sign is an infinite error. */
 void accuracy_measure(const struct accuracy_function *f, float x, float y,
                       struct accuracy_stats *stats);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* saxpy from C: compile a kernel, run it twice from one prepared batch, read the result, handle every outcome. */
+/* saxpy from C: compile a kernel, run it twice from one prepared batch, read the result, handle
+ * every outcome. */
 #include <lockstep/launch.h>
 
 #include <stdio.h>
@@ -21,7 +22,8 @@ typedef struct scalars { /* the kernel's scalar parameters, in C layout */
 
 static int failed(const ls_error *error)
 {
-    fprintf(stderr, "%s: %s %s %s\n", ls_status_name(error->code), error->message, error->where, error->hint);
+    fprintf(stderr, "%s: %s %s %s\n", ls_status_name(error->code), error->message, error->where,
+            error->hint);
     return 1;
 }
 
@@ -41,7 +43,8 @@ int main(void)
     /* 1. A device and a stream. The reference must be asked for by name. */
     ls_device_params device_params = LS_DEVICE_PARAMS_INIT;
     device_params.name = "reference";
-    if (ls_device_open(&device_params, &device, &error) || ls_stream_create(device, &stream, &error))
+    if (ls_device_open(&device_params, &device, &error) ||
+        ls_stream_create(device, &stream, &error))
         goto end;
 
     /* 2. Text to module to program to kernel. */
@@ -57,11 +60,12 @@ int main(void)
     ls_buffer_params buffer = LS_BUFFER_PARAMS_INIT;
     buffer.size_bytes = N * sizeof(float);
     buffer.element = LS_MEM_F32;
-    if (ls_buffer_create(device, &buffer, &x, &error) || ls_buffer_create(device, &buffer, &y, &error))
+    if (ls_buffer_create(device, &buffer, &x, &error) ||
+        ls_buffer_create(device, &buffer, &y, &error))
         goto end;
 
-    /* 4. Record: upload x, run saxpy, download y. `a` comes with each submission, at byte 0 of its parameter block; the
-     * bytes of x and y come through slots 0 and 1. */
+    /* 4. Record: upload x, run saxpy, download y. `a` comes with each submission, at byte 0 of its
+     * parameter block; the bytes of x and y come through slots 0 and 1. */
     static const ls_scalar_link links[] = {{offsetof(scalars, a), 0, sizeof(float)}};
     scalars fixed = {.n = N};
     ls_range buffers[] = {{x, 0, LS_WHOLE}, {y, 0, LS_WHOLE}};

@@ -5,8 +5,8 @@
  * Rules for all calls of the library
  *
  * - Symbols are `ls_<module>_<verb>`. `create`/`open` allocates and hands the caller an owning
- *   handle; `destroy` takes the address of that handle, writes NULL, and accepts NULL or the address
- *   of NULL.
+ *   handle; `destroy` takes the address of that handle, writes NULL, and accepts NULL or the
+ *   address of NULL.
  * - A fallible call returns `ls_status`: LS_OK (0) or a negative code. Its last parameter is an
  *   optional `ls_error *`, filled on failure only; on failure all out parameters are NULL or zero,
  *   and nothing the caller passed has changed owner.

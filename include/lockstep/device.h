@@ -2,8 +2,9 @@
 /*
  * lockstep/device.h - devices, their memory, and what they report about themselves.
  *
- * A device instance has a process-unique number. Buffers, programs, streams, batches and fences belong to the instance
- * they were made with; a call that is given a handle of another instance answers LS_E_FOREIGN before anything happens.
+ * A device instance has a process-unique number. Buffers, programs, streams, batches and fences
+ * belong to the instance they were made with; a call that is given a handle of another instance
+ * answers LS_E_FOREIGN before anything happens.
  */
 #ifndef LOCKSTEP_DEVICE_H
 #define LOCKSTEP_DEVICE_H
@@ -15,10 +16,12 @@
 extern "C" {
 #endif
 
-/* Thread-safety: all calls on a device may be made from any thread at once, except ls_device_destroy. */
+/* Thread-safety: all calls on a device may be made from any thread at once, except
+ * ls_device_destroy. */
 typedef struct ls_device ls_device;
 
-/* A piece of device memory. Thread-safety: may be used from any thread; contents follow the rules of submissions. */
+/* A piece of device memory. Thread-safety: may be used from any thread; contents follow the rules
+ * of submissions. */
 typedef struct ls_buffer ls_buffer;
 
 typedef enum ls_device_kind {
@@ -36,12 +39,19 @@ typedef struct ls_device_info {
     char reason[256]; /* why it is not usable; empty otherwise */
 } ls_device_info;
 
-/* Lists what this build knows, in order of preference, devices that cannot be used included. Writes at most `capacity`
- * entries and the full number to *count. Blocks: may load drivers on the first call. */
-LS_API ls_status ls_device_list(ls_device_info *infos, uint32_t capacity, uint32_t *count, ls_error *error);
+/* Lists what this build knows, in order of preference, devices that cannot be used included. Writes
+ * at most `capacity` entries and the full number to *count. Blocks: may load drivers on the first
+ * call. */
+LS_API ls_status ls_device_list(ls_device_info *infos, uint32_t capacity, uint32_t *count,
+                                ls_error *error);
 
-/* Order in which the reference runs lanes and workgroups. Results of kernels inside the contract never depend on it. */
-typedef enum ls_schedule { LS_SCHEDULE_ASCENDING, LS_SCHEDULE_REVERSE, LS_SCHEDULE_SEED } ls_schedule;
+/* Order in which the reference runs lanes and workgroups. Results of kernels inside the contract
+ * never depend on it. */
+typedef enum ls_schedule {
+    LS_SCHEDULE_ASCENDING,
+    LS_SCHEDULE_REVERSE,
+    LS_SCHEDULE_SEED
+} ls_schedule;
 
 /* One finding of the sanitizer. Texts live during the callback only. */
 typedef struct ls_sanitizer_report {
@@ -51,7 +61,8 @@ typedef struct ls_sanitizer_report {
     const char *kernel, *file;
     uint32_t line, column;              /* 1-based; 0 = unknown */
     uint32_t workgroup[3], lane;        /* lane: linear local index in the workgroup */
-    const char *object;                 /* parameter, shared or local array; empty when not memory */
+    const char *object;                 /* parameter, shared or local array; empty when not
+                                           memory */
     int64_t index, byte_offset;         /* element and byte in that object */
     uint32_t other_workgroup[3], other_lane, other_line; /* races: the earlier access */
     uint64_t object_count;              /* accesses: elements that the object has; else 0 */
@@ -65,42 +76,51 @@ typedef struct ls_fault_plan {
     uint64_t lose_at_command; /* the device is lost while it executes the n-th command */
     uint64_t hang_at_command; /* the n-th command never ends and cannot be cancelled */
     uint64_t spin_at_command; /* the n-th command never ends but can be cancelled */
-    uint64_t reject_submit;   /* the n-th submission is refused by the backend before anything runs */
+    uint64_t reject_submit;   /* the n-th submission is refused by the backend before anything
+                                 runs */
     uint64_t delay_ns;        /* every submission completes this much later */
 } ls_fault_plan;
 
 typedef struct ls_device_params {
     size_t struct_size;
     const char *name;      /* NULL = the most preferred usable device that may be chosen unasked */
-    uint64_t budget_bytes; /* memory the device may use in all; 0 = its default (device memory, or half of the host's) */
+    uint64_t budget_bytes; /* memory the device may use in all; 0 = its default (device memory, or
+                              half of the host's) */
     uint32_t threads;      /* CPU: 0 = one a core */
     /* reference only */
     ls_schedule schedule;
     uint64_t schedule_seed;
     bool sanitize;
-    void (*on_report)(void *context, const ls_sanitizer_report *report); /* called from the device's thread */
+    /* called from the device's thread */
+    void (*on_report)(void *context, const ls_sanitizer_report *report);
     void *report_context;
     /* fault device only */
     const ls_fault_plan *fault;
-    /* reference only: reports accesses out of bounds, and no more, at hardly any cost. It sees what the program does
-     * after lowering, which may probe places out of bounds that the kernel does not access. */
+    /* reference only: reports accesses out of bounds, and no more, at hardly any cost. It sees what
+     * the program does after lowering, which may probe places out of bounds that the kernel does
+     * not access. */
     bool check_bounds;
 } ls_device_params;
 #define LS_DEVICE_PARAMS_INIT LS_INIT(ls_device_params)
 
-/* Opens a device. LS_E_NOT_FOUND for an unknown name (the message lists those there are), LS_E_UNSUPPORTED with the
- * reason for one that cannot be used, LS_E_STATE when none may be chosen unasked. Blocks: may load a driver. */
-LS_API ls_status ls_device_open(const ls_device_params *params, ls_device **device, ls_error *error);
+/* Opens a device. LS_E_NOT_FOUND for an unknown name (the message lists those there are),
+ * LS_E_UNSUPPORTED with the reason for one that cannot be used, LS_E_STATE when none may be chosen
+ * unasked. Blocks: may load a driver. */
+LS_API ls_status ls_device_open(const ls_device_params *params, ls_device **device,
+                                ls_error *error);
 
-/* Closes. LS_E_BUSY, and nothing happens, while buffers, programs, batches, streams or fences of it exist; a lost device
- * may always be closed: its quarantined memory is given up, never reused. Accepts NULL. */
+/* Closes. LS_E_BUSY, and nothing happens, while buffers, programs, batches, streams or fences of it
+ * exist; a lost device may always be closed: its quarantined memory is given up, never reused.
+ * Accepts NULL. */
 LS_API ls_status ls_device_destroy(ls_device **device, ls_error *error);
 
-LS_API uint64_t ls_device_number(const ls_device *device);  /* process-unique, from 1, never reused */
+/* process-unique, from 1, never reused */
+LS_API uint64_t ls_device_number(const ls_device *device);
 LS_API const char *ls_device_name(const ls_device *device); /* as in ls_device_info */
 LS_API bool ls_device_is_lost(const ls_device *device);     /* a submission ended indeterminate */
 
-/* Limits and features as data; 0 or false = unsupported. Portable minimum in brackets: every device has at least that. */
+/* Limits and features as data; 0 or false = unsupported. Portable minimum in brackets: every device
+ * has at least that. */
 typedef struct ls_caps {
     size_t struct_size;
     uint32_t max_workgroup_lanes;        /* [256] */
@@ -123,19 +143,21 @@ typedef struct ls_caps {
 /* Owned by the device, constant while it lives. */
 LS_API const ls_caps *ls_device_caps(const ls_device *device);
 
-/* Whether the kernel named `kernel` of `module` fits this device: LS_OK, or LS_E_UNSUPPORTED naming the limit, what the
- * kernel needs and what the device has. */
-LS_API ls_status ls_device_supports(const ls_device *device, const ls_module *module, const char *kernel,
-                                    ls_error *error);
+/* Whether the kernel named `kernel` of `module` fits this device: LS_OK, or LS_E_UNSUPPORTED naming
+ * the limit, what the kernel needs and what the device has. */
+LS_API ls_status ls_device_supports(const ls_device *device, const ls_module *module,
+                                    const char *kernel, ls_error *error);
 
-/* --- memory ------------------------------------------------------------------------------------- */
+/* --- memory ----------------------------------------------------------------------------------- */
 typedef struct ls_memory_info {
     size_t struct_size;
     uint64_t limit_bytes;       /* the budget */
-    uint64_t used_bytes;        /* reserved now: buffers, staging, upload copies; falls when the last user lets go */
+    uint64_t used_bytes;        /* reserved now: buffers, staging, upload copies; falls when the
+                                   last user lets go */
     uint64_t peak_bytes;        /* highest `used` so far */
     uint64_t staging_bytes;     /* part of used: host-side copies of uploads and maps */
-    uint64_t quarantined_bytes; /* part of used: memory of indeterminate submissions, never reused */
+    uint64_t quarantined_bytes; /* part of used: memory of indeterminate submissions, never
+                                   reused */
 } ls_memory_info;
 LS_API void ls_device_memory(const ls_device *device, ls_memory_info *info);
 
@@ -153,44 +175,50 @@ typedef struct ls_buffer_params {
     size_t struct_size;
     uint64_t size_bytes; /* > 0 */
     uint32_t usage;      /* LS_USAGE_*; 0 = all */
-    ls_mem element;      /* LS_MEM_NONE: untyped, goes with every type; else transfers and kernel parameters must match it
-                            exactly (structs match by LS_MEM_NONE only), and the size must be a multiple of its size */
+    ls_mem element;      /* LS_MEM_NONE: untyped, goes with every type; else transfers and kernel
+                            parameters must match it exactly (structs match by LS_MEM_NONE only),
+                            and the size must be a multiple of its size */
     const char *label;   /* for messages; copied; may be NULL */
 } ls_buffer_params;
 #define LS_BUFFER_PARAMS_INIT LS_INIT(ls_buffer_params)
 
-/* Memory is zero at first, also when it was used before. LS_E_OUT_OF_MEMORY says what was asked and what is left. */
-LS_API ls_status ls_buffer_create(ls_device *device, const ls_buffer_params *params, ls_buffer **buffer,
-                                  ls_error *error);
-
-/* Wraps `size` bytes of the caller (a mapped file, say) without copying; they must stay valid and unmoved until the
- * buffer and all submissions using it are gone. A read-only import is refused wherever it would be written.
- * LS_E_UNSUPPORTED where caps.import_host is false. Not charged to the budget. */
-LS_API ls_status ls_buffer_import(ls_device *device, void *memory, bool read_only, const ls_buffer_params *params,
+/* Memory is zero at first, also when it was used before. LS_E_OUT_OF_MEMORY says what was asked and
+ * what is left. */
+LS_API ls_status ls_buffer_create(ls_device *device, const ls_buffer_params *params,
                                   ls_buffer **buffer, ls_error *error);
 
-/* Gives up the caller's handle; the memory is released when the last batch or pending submission that uses it lets go.
- * A mapped buffer is unmapped first. Accepts NULL. */
+/* Wraps `size` bytes of the caller (a mapped file, say) without copying; they must stay valid and
+ * unmoved until the buffer and all submissions using it are gone. A read-only import is refused
+ * wherever it would be written. LS_E_UNSUPPORTED where caps.import_host is false. Not charged to
+ * the budget. */
+LS_API ls_status ls_buffer_import(ls_device *device, void *memory, bool read_only,
+                                  const ls_buffer_params *params, ls_buffer **buffer,
+                                  ls_error *error);
+
+/* Gives up the caller's handle; the memory is released when the last batch or pending submission
+ * that uses it lets go. A mapped buffer is unmapped first. Accepts NULL. */
 LS_API void ls_buffer_destroy(ls_buffer **buffer);
 
 LS_API uint64_t ls_buffer_size(const ls_buffer *buffer);
 LS_API ls_mem ls_buffer_element(const ls_buffer *buffer);
 
 enum { LS_MAP_READ = 1, LS_MAP_WRITE = 2 };
-/* Gives the host a pointer to [offset, offset + size). LS_E_BUSY while a pending submission uses the buffer or it is
- * mapped already; while mapped, submissions that use it are not submitted. Blocks where caps.map_direct is false (a copy). */
-LS_API ls_status ls_buffer_map(ls_buffer *buffer, uint64_t offset, uint64_t size, uint32_t access, void **memory,
-                               ls_error *error);
-LS_API ls_status ls_buffer_unmap(ls_buffer *buffer, ls_error *error); /* LS_E_STATE when it is not mapped */
+/* Gives the host a pointer to [offset, offset + size). LS_E_BUSY while a pending submission uses
+ * the buffer or it is mapped already; while mapped, submissions that use it are not submitted.
+ * Blocks where caps.map_direct is false (a copy). */
+LS_API ls_status ls_buffer_map(ls_buffer *buffer, uint64_t offset, uint64_t size, uint32_t access,
+                               void **memory, ls_error *error);
+/* LS_E_STATE when it is not mapped */
+LS_API ls_status ls_buffer_unmap(ls_buffer *buffer, ls_error *error);
 
-/* Copies between host bytes and a buffer that no pending submission uses (LS_E_BUSY). `element` must equal the buffer's
- * element type where it has one. Block. */
-LS_API ls_status ls_buffer_write(ls_buffer *buffer, uint64_t offset, ls_mem element, const void *bytes, uint64_t size,
-                                 ls_error *error);
-LS_API ls_status ls_buffer_read(ls_buffer *buffer, uint64_t offset, ls_mem element, void *bytes, uint64_t size,
-                                ls_error *error);
+/* Copies between host bytes and a buffer that no pending submission uses (LS_E_BUSY). `element`
+ * must equal the buffer's element type where it has one. Block. */
+LS_API ls_status ls_buffer_write(ls_buffer *buffer, uint64_t offset, ls_mem element,
+                                 const void *bytes, uint64_t size, ls_error *error);
+LS_API ls_status ls_buffer_read(ls_buffer *buffer, uint64_t offset, ls_mem element, void *bytes,
+                                uint64_t size, ls_error *error);
 
-/* --- telemetry ------------------------------------------------------------------------------------ */
+/* --- telemetry -------------------------------------------------------------------------------- */
 /* Counters of a device since it was opened or last reset. X(name, text) */
 #define LS_COUNTER_TABLE(X)                                                                        \
     X(submissions, "submissions accepted")                                                         \
@@ -227,11 +255,13 @@ typedef struct ls_counters {
 LS_API void ls_device_counters(const ls_device *device, ls_counters *counters);
 LS_API void ls_device_counters_reset(ls_device *device);
 
-/* Records every submission and command of the device until ls_trace_end, which writes a file that Perfetto and
- * chrome://tracing open (JSON trace events; host time and device time on tracks of their own). The file appears whole at
- * the end or not at all. One trace at a time a device (LS_E_STATE). */
+/* Records every submission and command of the device until ls_trace_end, which writes a file that
+ * Perfetto and chrome://tracing open (JSON trace events; host time and device time on tracks of
+ * their own). The file appears whole at the end or not at all. One trace at a time a device
+ * (LS_E_STATE). */
 LS_API ls_status ls_trace_begin(ls_device *device, ls_error *error);
-LS_API ls_status ls_trace_end(ls_device *device, const char *path, ls_error *error); /* Blocks: writes the file */
+/* Blocks: writes the file */
+LS_API ls_status ls_trace_end(ls_device *device, const char *path, ls_error *error);
 
 #ifdef __cplusplus
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lockstep/ir.h - the typed IR as data: types, opcodes, and the builder for programs that are not written as text
- * (a netlist compiler). docs/ir.md is the specification. Included by lockstep/program.h.
+ * lockstep/ir.h - the typed IR as data: types, opcodes, and the builder for programs that are not
+ * written as text (a netlist compiler). docs/ir.md is the specification. Included by
+ * lockstep/program.h.
  *
- * Shape of the IR. A module holds functions, constant tables and names. A function is a tree of regions; a region is
- * a list of instructions; structured instructions (if, loop, switch, block) own regions. An instruction has operands
- * that are values (results of earlier instructions that dominate it), attributes, and at most one result. What crosses
- * control flow lives in variables (`get`/`set`) or in memory objects. There are five value types; memory has more.
+ * Shape of the IR. A module holds functions, constant tables and names. A function is a tree of
+ * regions; a region is a list of instructions; structured instructions (if, loop, switch, block)
+ * own regions. An instruction has operands that are values (results of earlier instructions that
+ * dominate it), attributes, and at most one result. What crosses control flow lives in variables
+ * (`get`/`set`) or in memory objects. There are five value types; memory has more.
  */
 #ifndef LOCKSTEP_IR_H
 #define LOCKSTEP_IR_H
@@ -33,9 +35,9 @@ typedef enum ls_type {
         LS_TYPE_COUNT
 } ls_type;
 
-/* Memory types: what a load or store moves. Narrow integers extend to i32 as their sign says; f16 and bf16 are values
- * of type i32 (the low 16 bits). BOOL is one byte: loads give (byte != 0). U32/U64 differ from I32/I64 in name only.
- * X(name, text, bytes, value type) */
+/* Memory types: what a load or store moves. Narrow integers extend to i32 as their sign says; f16
+ * and bf16 are values of type i32 (the low 16 bits). BOOL is one byte: loads give (byte != 0).
+ * U32/U64 differ from I32/I64 in name only. X(name, text, bytes, value type) */
 #define LS_MEM_TABLE(X)                                                                            \
     X(NONE, "none", 0, VOID)                                                                       \
     X(BOOL, "bool", 1, BOOL)                                                                       \
@@ -125,7 +127,7 @@ typedef enum ls_reduce {
 /* The byte offset that is in no range: the result of LS_OP_INDEX that does not exist. */
 #define LS_NOWHERE INT64_MIN
 
-/* --- ids: one-field structs; 0 means none ------------------------------------------------------- */
+/* --- ids: one-field structs; 0 means none ----------------------------------------------------- */
 typedef struct ls_value {
     uint32_t id;
 } ls_value;
@@ -149,18 +151,18 @@ typedef struct ls_base {
     uint32_t index;
 } ls_base;
 
-/* --- the builder -------------------------------------------------------------------------------- */
+/* --- the builder ------------------------------------------------------------------------------ */
 /*
- * Builds one module. Instructions are appended at the insertion point of the current function; structured
- * instructions are begun and ended. The first mistake is kept (its text names the call) and later calls do nothing;
- * `ls_builder_finish` reports it, so calls need no check each. Finishing verifies the module.
- * Thread-safety: one thread at a time.
+ * Builds one module. Instructions are appended at the insertion point of the current function;
+ * structured instructions are begun and ended. The first mistake is kept (its text names the call)
+ * and later calls do nothing; `ls_builder_finish` reports it, so calls need no check each.
+ * Finishing verifies the module. Thread-safety: one thread at a time.
  */
 typedef struct ls_builder ls_builder;
 typedef struct ls_module ls_module; /* lockstep/program.h */
 
-/* One parameter of a kernel or function. Pointer parameters take buffer indices in order; scalar parameters are laid
- * out in the scalar block in order, each at the next multiple of its size. */
+/* One parameter of a kernel or function. Pointer parameters take buffer indices in order; scalar
+ * parameters are laid out in the scalar block in order, each at the next multiple of its size. */
 typedef struct ls_param_desc {
     const char *name;
     ls_mem mem;         /* element type of a pointer, type of a scalar; LS_MEM_NONE for a struct */
@@ -188,8 +190,9 @@ LS_API void ls_builder_destroy(ls_builder **builder);
 /* Verifies and hands out the module; the builder is destroyed on success and on failure. */
 LS_API ls_status ls_builder_finish(ls_builder **builder, ls_module **module, ls_error *error);
 
-/* Adds every function of `module` (compiled Kernel C, say) to the one being built, so that `ls_builder_find` and calls
- * see them by name. The source stays the caller's. Equal names are an error. */
+/* Adds every function of `module` (compiled Kernel C, say) to the one being built, so that
+ * `ls_builder_find` and calls see them by name. The source stays the caller's. Equal names are an
+ * error. */
 LS_API void ls_builder_link(ls_builder *builder, const ls_module *module);
 LS_API ls_function ls_builder_find(ls_builder *builder, const char *name); /* id 0: not there */
 
@@ -197,42 +200,49 @@ LS_API ls_function ls_builder_find(ls_builder *builder, const char *name); /* id
 LS_API ls_function ls_builder_begin(ls_builder *builder, const ls_function_desc *desc);
 LS_API void ls_builder_end(ls_builder *builder);
 
-/* Objects. Sizes in bytes; alignment a power of two up to 16. Locals and shared objects read as 0 at first. */
-LS_API ls_base ls_builder_local(ls_builder *builder, const char *name, uint32_t size, uint32_t alignment);
-LS_API ls_base ls_builder_shared(ls_builder *builder, const char *name, uint32_t size, uint32_t alignment);
-LS_API ls_base ls_builder_table(ls_builder *builder, const char *name, const void *bytes, uint32_t size,
-                                uint32_t alignment); /* constant table of the module; bytes are copied */
+/* Objects. Sizes in bytes; alignment a power of two up to 16. Locals and shared objects read as 0
+ * at first. */
+LS_API ls_base ls_builder_local(ls_builder *builder, const char *name, uint32_t size,
+                                uint32_t alignment);
+LS_API ls_base ls_builder_shared(ls_builder *builder, const char *name, uint32_t size,
+                                 uint32_t alignment);
+/* constant table of the module; bytes are copied */
+LS_API ls_base ls_builder_table(ls_builder *builder, const char *name, const void *bytes,
+                                uint32_t size, uint32_t alignment);
 LS_API ls_var ls_builder_var(ls_builder *builder, const char *name, ls_type type);
 
 /* Source line recorded on the following instructions (0 = none). */
 LS_API void ls_builder_line(ls_builder *builder, uint32_t line);
 
-/* Values. `ls_builder_op` serves every opcode whose operands are values and which needs no attribute; `result` is used
- * by ops whose result column is 'r', else LS_TYPE_VOID. */
+/* Values. `ls_builder_op` serves every opcode whose operands are values and which needs no
+ * attribute; `result` is used by ops whose result column is 'r', else LS_TYPE_VOID. */
 LS_API ls_value ls_builder_const(ls_builder *builder, ls_type type, uint64_t bits);
-LS_API ls_value ls_builder_param(ls_builder *builder, uint32_t param); /* scalar parameter, by position */
+/* scalar parameter, by position */
+LS_API ls_value ls_builder_param(ls_builder *builder, uint32_t param);
 LS_API ls_value ls_builder_id(ls_builder *builder, ls_id id, uint32_t dimension);
-LS_API ls_value ls_builder_op(ls_builder *builder, ls_op op, ls_type result, const ls_value *operands,
-                              uint32_t operand_count);
-LS_API ls_value ls_builder_float_to_int(ls_builder *builder, ls_op op, ls_type result, uint32_t bits,
-                                        ls_value value); /* F2S, F2U */
-LS_API ls_value ls_builder_index(ls_builder *builder, ls_value offset, ls_value index, uint64_t stride,
-                                 uint64_t count);
+LS_API ls_value ls_builder_op(ls_builder *builder, ls_op op, ls_type result,
+                              const ls_value *operands, uint32_t operand_count);
+LS_API ls_value ls_builder_float_to_int(ls_builder *builder, ls_op op, ls_type result,
+                                        uint32_t bits, ls_value value); /* F2S, F2U */
+LS_API ls_value ls_builder_index(ls_builder *builder, ls_value offset, ls_value index,
+                                 uint64_t stride, uint64_t count);
 LS_API ls_value ls_builder_load(ls_builder *builder, ls_mem mem, ls_base base, ls_value offset);
-LS_API void ls_builder_store(ls_builder *builder, ls_mem mem, ls_base base, ls_value offset, ls_value value);
+LS_API void ls_builder_store(ls_builder *builder, ls_mem mem, ls_base base, ls_value offset,
+                             ls_value value);
 LS_API ls_value ls_builder_range(ls_builder *builder, ls_base base);
-LS_API ls_value ls_builder_atomic(ls_builder *builder, ls_atomic kind, ls_mem mem, ls_base base, ls_value offset,
-                                  ls_value value);
-LS_API ls_value ls_builder_atomic_cas(ls_builder *builder, ls_mem mem, ls_base base, ls_value offset,
-                                      ls_value expected, ls_value desired);
+LS_API ls_value ls_builder_atomic(ls_builder *builder, ls_atomic kind, ls_mem mem, ls_base base,
+                                  ls_value offset, ls_value value);
+LS_API ls_value ls_builder_atomic_cas(ls_builder *builder, ls_mem mem, ls_base base,
+                                      ls_value offset, ls_value expected, ls_value desired);
 LS_API ls_value ls_builder_reduce(ls_builder *builder, ls_reduce kind, ls_value value);
 LS_API ls_value ls_builder_get(ls_builder *builder, ls_var var);
 LS_API void ls_builder_set(ls_builder *builder, ls_var var, ls_value value);
 
-/* Calls a noinline function of this module: scalars in order of its scalar parameters, bases in order of its pointer
- * parameters (whole buffers of the caller), results into variables. */
-LS_API void ls_builder_call(ls_builder *builder, ls_function function, const ls_value *scalars, uint32_t scalar_count,
-                            const ls_base *bases, uint32_t base_count, const ls_var *results, uint32_t result_count);
+/* Calls a noinline function of this module: scalars in order of its scalar parameters, bases in
+ * order of its pointer parameters (whole buffers of the caller), results into variables. */
+LS_API void ls_builder_call(ls_builder *builder, ls_function function, const ls_value *scalars,
+                            uint32_t scalar_count, const ls_base *bases, uint32_t base_count,
+                            const ls_var *results, uint32_t result_count);
 
 /* Structured control. begin_if ... [else] ... close; begin_loop ... [step] ... close; begin_switch,
  * then case/default before each region (default last), ... close; begin_block ... close. The case
@@ -247,7 +257,8 @@ LS_API void ls_builder_begin_switch(ls_builder *builder, ls_value value);
 LS_API void ls_builder_case(ls_builder *builder, const int64_t *values, uint32_t value_count);
 LS_API void ls_builder_default(ls_builder *builder);
 LS_API void ls_builder_begin_block(ls_builder *builder);
-LS_API void ls_builder_close(ls_builder *builder); /* ends the innermost if, loop, switch or block */
+/* ends the innermost if, loop, switch or block */
+LS_API void ls_builder_close(ls_builder *builder);
 LS_API void ls_builder_break(ls_builder *builder);
 LS_API void ls_builder_continue(ls_builder *builder);
 LS_API void ls_builder_return(ls_builder *builder, const ls_value *results, uint32_t result_count);

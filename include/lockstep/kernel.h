@@ -4,7 +4,8 @@
  *
  * Kernel C is a strict subset of C11. With this header in front,
  *
- *     cc -std=c11 -fwrapv -fno-strict-aliasing -ffp-contract=off -include lockstep/kernel.h -x c f.kc
+ *     cc -std=c11 -fwrapv -fno-strict-aliasing -ffp-contract=off \
+ *        -include lockstep/kernel.h -x c f.kc
  *
  * a kernel becomes a plain C function that computes ONE lane: the one described by the thread-local
  * variable `ls_native`. A native driver sets `ls_native`, calls the kernel, and goes on to the next
@@ -270,8 +271,14 @@ LS_NATIVE_DEFINE_INT(i64, u64, 64u, INT64_MIN, INT64_MAX, __builtin_popcountll, 
 LS_NATIVE_DEFINE_INT(u64, u64, 64u, 0u, UINT64_MAX, __builtin_popcountll, __builtin_clzll,
                      __builtin_ctzll)
 
-static inline i32 LS_NATIVE_NAME(ls_native_abs, i32)(i32 x) { return x < 0 ? (i32)(0u - (u32)x) : x; }
-static inline i64 LS_NATIVE_NAME(ls_native_abs, i64)(i64 x) { return x < 0 ? (i64)(0u - (u64)x) : x; }
+static inline i32 LS_NATIVE_NAME(ls_native_abs, i32)(i32 x)
+{
+    return x < 0 ? (i32)(0u - (u32)x) : x;
+}
+static inline i64 LS_NATIVE_NAME(ls_native_abs, i64)(i64 x)
+{
+    return x < 0 ? (i64)(0u - (u64)x) : x;
+}
 static inline u32 LS_NATIVE_NAME(ls_native_abs, u32)(u32 x) { return x; }
 static inline u64 LS_NATIVE_NAME(ls_native_abs, u64)(u64 x) { return x; }
 
@@ -397,7 +404,8 @@ static inline f16 f32_to_f16(f32 x)
     } else if (magnitude >= 0x47800000u) { /* 65536 and more; 65520 rounds up to infinity below */
         result = sign | 0x7c00;
     } else if (magnitude >= 0x38800000u) { /* 2^-14: normal; half to even by adding 0xfff + odd */
-        result = sign | ((magnitude - ((127u - 15u) << 23) + 0xfffu + ((magnitude >> 13) & 1)) >> 13);
+        u32 odd = (magnitude >> 13) & 1;
+        result = sign | ((magnitude - ((127u - 15u) << 23) + 0xfffu + odd) >> 13);
     } else { /* subnormal: adding 0.5 leaves the rounded multiple of 2^-24 in the low bits */
         result = sign | (f32_bits(f32_from_bits(magnitude) + 0.5f) - 0x3f000000u);
     }

@@ -2,10 +2,12 @@
 /*
  * lockstep/program.h - from kernel text or IR to something a device can run.
  *
- *   Kernel C text --ls_module_compile--> ls_module --ls_program_create--> ls_program --ls_program_kernel--> ls_kernel
+ *   Kernel C text --ls_module_compile--> ls_module --ls_program_create--> ls_program
+ *                 --ls_program_kernel--> ls_kernel
  *
- * A module is portable IR, belongs to no device, and never changes. A program is a module built for one device.
- * The IR builder (lockstep/ir.h) makes modules by hand; ls_builder_link brings compiled Kernel C functions into them.
+ * A module is portable IR, belongs to no device, and never changes. A program is a module built for
+ * one device. The IR builder (lockstep/ir.h) makes modules by hand; ls_builder_link brings compiled
+ * Kernel C functions into them.
  */
 #ifndef LOCKSTEP_PROGRAM_H
 #define LOCKSTEP_PROGRAM_H
@@ -18,8 +20,9 @@
 extern "C" {
 #endif
 
-/* --- diagnostics -------------------------------------------------------------------------------- */
-/* Errors and warnings of one compilation, in order of position found. Owned by the caller. Thread-safety: immutable. */
+/* --- diagnostics ------------------------------------------------------------------------------ */
+/* Errors and warnings of one compilation, in order of position found. Owned by the caller.
+ * Thread-safety: immutable. */
 typedef struct ls_diagnostics ls_diagnostics;
 typedef struct ls_diagnostic {
     const char *id;                /* stable: "LS0123" (docs/lang.md lists them) */
@@ -31,12 +34,13 @@ typedef struct ls_diagnostic {
     const char *hint;        /* what was expected, what to do; may be empty */
 } ls_diagnostic;
 LS_API uint32_t ls_diagnostics_count(const ls_diagnostics *diagnostics); /* 0 for NULL */
-LS_API void ls_diagnostics_get(const ls_diagnostics *diagnostics, uint32_t index, ls_diagnostic *out);
+LS_API void ls_diagnostics_get(const ls_diagnostics *diagnostics, uint32_t index,
+                               ls_diagnostic *out);
 /* All of them as text for a terminal: position, message, the line, a caret line. */
 LS_API const char *ls_diagnostics_text(const ls_diagnostics *diagnostics);
 LS_API void ls_diagnostics_destroy(ls_diagnostics **diagnostics);
 
-/* --- modules --------------------------------------------------------------------------------------- */
+/* --- modules ---------------------------------------------------------------------------------- */
 /* Thread-safety: immutable, may be used from any thread. Declared in lockstep/ir.h. */
 
 typedef struct ls_define {
@@ -51,36 +55,44 @@ typedef struct ls_compile_params {
     const char *path; /* for messages and as the base of #include; NULL = "<kernel>" */
     const ls_define *defines;
     uint32_t define_count;
-    /* Reads an included file into *text (malloc; freed by the library with free) or returns false when there is none.
-     * NULL: files are read from disk, relative to `path`. */
+    /* Reads an included file into *text (malloc; freed by the library with free) or returns false
+     * when there is none. NULL: files are read from disk, relative to `path`. */
     bool (*include)(void *context, const char *path, char **text, size_t *length);
     void *include_context;
 } ls_compile_params;
 #define LS_COMPILE_PARAMS_INIT LS_INIT(ls_compile_params)
 
-/* Compiles Kernel C. On LS_E_COMPILE, *diagnostics (optional) holds every error found, and `error` the first. Warnings
- * come in *diagnostics on success too; it may be NULL when there are none. Blocks: milliseconds; bounded on any input. */
-LS_API ls_status ls_module_compile(const ls_compile_params *params, ls_module **module, ls_diagnostics **diagnostics,
-                                   ls_error *error);
+/* Compiles Kernel C. On LS_E_COMPILE, *diagnostics (optional) holds every error found, and `error`
+ * the first. Warnings come in *diagnostics on success too; it may be NULL when there are none.
+ * Blocks: milliseconds; bounded on any input. */
+LS_API ls_status ls_module_compile(const ls_compile_params *params, ls_module **module,
+                                   ls_diagnostics **diagnostics, ls_error *error);
 
-/* IR text (docs/ir.md) to module and back. Text from ls_module_print is released with ls_text_destroy. */
-LS_API ls_status ls_module_read(const char *text, size_t length, ls_module **module, ls_error *error);
-LS_API ls_status ls_module_print(const ls_module *module, char **text, size_t *length, ls_error *error);
+/* IR text (docs/ir.md) to module and back. Text from ls_module_print is released with
+ * ls_text_destroy. */
+LS_API ls_status ls_module_read(const char *text, size_t length, ls_module **module,
+                                ls_error *error);
+LS_API ls_status ls_module_print(const ls_module *module, char **text, size_t *length,
+                                 ls_error *error);
 LS_API void ls_text_destroy(char **text);
 
-/* Binary form: versioned, with a digest; another version is refused by name (LS_E_VERSION), damage is LS_E_FORMAT. */
-LS_API ls_status ls_module_decode(const void *bytes, size_t size, ls_module **module, ls_error *error);
-LS_API ls_status ls_module_encode(const ls_module *module, void **bytes, size_t *size, ls_error *error);
+/* Binary form: versioned, with a digest; another version is refused by name (LS_E_VERSION), damage
+ * is LS_E_FORMAT. */
+LS_API ls_status ls_module_decode(const void *bytes, size_t size, ls_module **module,
+                                  ls_error *error);
+LS_API ls_status ls_module_encode(const ls_module *module, void **bytes, size_t *size,
+                                  ls_error *error);
 LS_API void ls_bytes_destroy(void **bytes);
 
 /* SHA-256 of the binary form's body: equal for equal programs. */
 LS_API ls_status ls_module_digest(const ls_module *module, uint8_t digest[32], ls_error *error);
 LS_API void ls_module_destroy(ls_module **module); /* programs built from it stay valid */
 
-/* Runs the IR passes up to and including the first run of `stop_after` (NULL = all), for looking at them. `lower` names
- * lower_* passes, separated by commas (NULL = none, "all"). The result is a new module. */
-LS_API ls_status ls_module_transform(const ls_module *module, const char *stop_after, const char *lower,
-                                     ls_module **result, ls_error *error);
+/* Runs the IR passes up to and including the first run of `stop_after` (NULL = all), for looking at
+ * them. `lower` names lower_* passes, separated by commas (NULL = none, "all"). The result is a new
+ * module. */
+LS_API ls_status ls_module_transform(const ls_module *module, const char *stop_after,
+                                     const char *lower, ls_module **result, ls_error *error);
 
 typedef struct ls_param_info {
     const char *name;
@@ -100,35 +112,43 @@ typedef struct ls_kernel_info {
 } ls_kernel_info;
 
 LS_API uint32_t ls_module_kernel_count(const ls_module *module);
-LS_API ls_status ls_module_kernel(const ls_module *module, uint32_t index, ls_kernel_info *info, ls_error *error);
-LS_API ls_status ls_module_find_kernel(const ls_module *module, const char *name, ls_kernel_info *info,
-                                       ls_error *error); /* LS_E_NOT_FOUND lists the kernels there are */
-LS_API ls_status ls_module_param(const ls_module *module, const char *kernel, uint32_t index, ls_param_info *info,
-                                 ls_error *error);
+LS_API ls_status ls_module_kernel(const ls_module *module, uint32_t index, ls_kernel_info *info,
+                                  ls_error *error);
+/* LS_E_NOT_FOUND lists the kernels there are */
+LS_API ls_status ls_module_find_kernel(const ls_module *module, const char *name,
+                                       ls_kernel_info *info, ls_error *error);
+LS_API ls_status ls_module_param(const ls_module *module, const char *kernel, uint32_t index,
+                                 ls_param_info *info, ls_error *error);
 
-/* --- programs --------------------------------------------------------------------------------------- */
-/* A module built for a device. Owned by the caller; kernels live as long as it. Batches that use it keep it alive.
- * Thread-safety: immutable, may be used from any thread. */
+/* --- programs --------------------------------------------------------------------------------- */
+/* A module built for a device. Owned by the caller; kernels live as long as it. Batches that use it
+ * keep it alive. Thread-safety: immutable, may be used from any thread. */
 typedef struct ls_program ls_program;
 typedef struct ls_kernel ls_kernel;
 
 typedef struct ls_program_params {
     size_t struct_size;
-    bool unchecked;      /* no bounds checks; only for kernels the sanitizer has shown clean. Receipts show it. */
-    ls_device *fallback; /* runs the program when `device` cannot; decided here, never at dispatch; NULL = refuse */
-    const char *lower;   /* force lower_* passes: names separated by commas, or "all"; NULL = what the device needs */
+    bool unchecked;      /* no bounds checks; only for kernels the sanitizer has shown clean.
+                            Receipts show it. */
+    ls_device *fallback; /* runs the program when `device` cannot; decided here, never at dispatch;
+                            NULL = refuse */
+    const char *lower;   /* force lower_* passes: names separated by commas, or "all"; NULL = what
+                            the device needs */
 } ls_program_params;
 #define LS_PROGRAM_PARAMS_INIT LS_INIT(ls_program_params)
 
-/* Builds all kernels of the module, or none. LS_E_UNSUPPORTED names the first kernel, the limit, what is needed and what
- * there is. Blocks: compiles. */
-LS_API ls_status ls_program_create(ls_device *device, const ls_module *module, const ls_program_params *params,
-                                   ls_program **program, ls_error *error);
+/* Builds all kernels of the module, or none. LS_E_UNSUPPORTED names the first kernel, the limit,
+ * what is needed and what there is. Blocks: compiles. */
+LS_API ls_status ls_program_create(ls_device *device, const ls_module *module,
+                                   const ls_program_params *params, ls_program **program,
+                                   ls_error *error);
 LS_API void ls_program_destroy(ls_program **program);
 /* LS_E_NOT_FOUND lists the kernels there are. The kernel belongs to the program. */
-LS_API ls_status ls_program_kernel(ls_program *program, const char *name, const ls_kernel **kernel, ls_error *error);
+LS_API ls_status ls_program_kernel(ls_program *program, const char *name, const ls_kernel **kernel,
+                                   ls_error *error);
 LS_API void ls_kernel_describe(const ls_kernel *kernel, ls_kernel_info *info);
-LS_API void ls_kernel_param(const ls_kernel *kernel, uint32_t index, ls_param_info *info); /* index < param_count */
+/* index < param_count */
+LS_API void ls_kernel_param(const ls_kernel *kernel, uint32_t index, ls_param_info *info);
 /* NULL when the program runs on its own device, else why it runs on the fallback device. */
 LS_API const char *ls_program_fallback_reason(const ls_program *program);
 

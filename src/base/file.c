@@ -156,7 +156,8 @@ bool ls__os_same_file(const char *a, const char *b)
 /* Creates a new file next to writer->path; the name is free when open says so. */
 static ls_status open_temporary(ls__os_writer *writer, const struct stat *old, ls_error *error)
 {
-    enum { MOST = 200 }; /* bytes of the name kept: names have at most 255, and this one is longer */
+    enum { MOST = 200 }; /* bytes of the name kept: names have at most 255, and this one is
+                            longer */
     const char *base = strrchr(writer->path, '/') + 1; /* a resolved path has one */
     size_t bytes = strlen(writer->path) + 48;
     writer->temporary = ls__mem_alloc(bytes, 1);
@@ -178,7 +179,8 @@ static ls_status open_temporary(ls__os_writer *writer, const struct stat *old, l
     return LS_OK;
 }
 
-/* What a writer for `path` replaces, and that it may. `info` is zeroed when nothing is there yet. */
+/* What a writer for `path` replaces, and that it may. `info` is zeroed when nothing is there
+ * yet. */
 static ls_status find_target(const char *path, char target[PATH_MAX], struct stat *info,
                              ls_error *error)
 {

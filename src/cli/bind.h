@@ -14,7 +14,8 @@ typedef struct ls__cli_binding {
 } ls__cli_binding;
 
 /* Finds the kernel (NULL: the only one there is) and gives every parameter its value; each must be
- * given once. A file with contents of a buffer may have `file_limit_bytes`. `binding` must be finished in every case. */
+ * given once. A file with contents of a buffer may have `file_limit_bytes`. `binding` must be
+ * finished in every case. */
 ls_status ls__cli_bind(const ls_module *module, const char *kernel, char *const *arguments,
                        uint32_t argument_count, uint64_t file_limit_bytes,
                        ls__cli_binding *binding, ls_error *error);

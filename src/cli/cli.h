@@ -2,8 +2,8 @@
 /*
  * The command `lockstep`: what its files share. It uses the library through the public headers and,
  * below them, src/base only. Messages for people go to standard error, one line each, as
- * "lockstep: what: where: what to do"; the exit status is one of those below. Whatever is printed may
- * hold names from files and arguments, so it goes through ls__cli_print_line, which takes the
+ * "lockstep: what: where: what to do"; the exit status is one of those below. Whatever is printed
+ * may hold names from files and arguments, so it goes through ls__cli_print_line, which takes the
  * control characters out.
  */
 #ifndef LS_CLI_CLI_H

@@ -6,8 +6,8 @@
  * are renamed into place after all have been written, and each is complete or not there. From the
  * moment they are open signals are caught, so their temporary files never stay behind.
  *
- * Where the device can tell, an access out of bounds ends the run: mostly a buffer was given too few
- * elements, and its 0 would pass for a result.
+ * Where the device can tell, an access out of bounds ends the run: mostly a buffer was given too
+ * few elements, and its 0 would pass for a result.
  */
 #include "cli/session.h"
 
@@ -417,7 +417,8 @@ static void print_summary(const session *s)
     char size[64], times[32] = "";
     int used = snprintf(size, sizeof size, "%u", global[0]);
     if (global[1] > 1 || global[2] > 1)
-        used += snprintf(size + used, sizeof size - (size_t)used, " x %u", global[1] ? global[1] : 1);
+        used +=
+            snprintf(size + used, sizeof size - (size_t)used, " x %u", global[1] ? global[1] : 1);
     if (global[2] > 1)
         snprintf(size + used, sizeof size - (size_t)used, " x %u", global[2]);
     if (s->job->repeat != 1)

@@ -41,8 +41,8 @@ typedef struct ls__backend_kernel {
 } ls__backend_kernel;
 
 typedef struct ls__backend_code {
-    const struct ls__ir_module
-        *module; /* lowered and verified; outlives the program. For backends without emitter */
+    /* Lowered and verified; outlives the program. For backends without emitter. */
+    const struct ls__ir_module *module;
     const void *bytes; /* the emitter's output, NULL without one; only for the call */
     size_t size;
     const ls__backend_kernel *kernels; /* outlive the program; commands name them by index */
@@ -97,8 +97,8 @@ typedef struct ls__command {
     };
 } ls__command;
 
-/* Commands [first, end) of the job run `rounds` times. In order of `first`, disjoint, not nested.
- */
+/* Commands [first, end) of the job run `rounds` times. In order of `first`, disjoint, not
+ * nested. */
 typedef struct ls__repeat {
     uint32_t first, end, rounds;
 } ls__repeat;
@@ -173,8 +173,8 @@ typedef struct ls__backend {
     uint32_t (*list)(ls_device_info *infos, uint32_t capacity);
     ls_status (*open)(const ls__backend_open_params *params, ls__backend_device **device,
                       ls_error *error);
-    /* No job is running and all memory and programs are released. Never called for a lost device.
-     */
+    /* No job is running and all memory and programs are released. Never called for a lost
+     * device. */
     void (*close)(ls__backend_device *device);
 
     const ls_caps *(*caps)(const ls__backend_device *device); /* constant while open */
@@ -182,8 +182,8 @@ typedef struct ls__backend {
     uint32_t (*lowering)(const ls__backend_device *device);
     /* What the emitter must know of the device, as text; part of cache keys. May be NULL: "". */
     const char *(*target)(const ls__backend_device *device);
-    /* Memory the device has. May be NULL: it uses the host's, half of which is the default budget.
-     */
+    /* Memory the device has. May be NULL: it uses the host's, half of which is the default
+     * budget. */
     uint64_t (*memory_bytes)(const ls__backend_device *device);
 
     /* Memory. Zeroed; core has charged the budget. Size > 0. */

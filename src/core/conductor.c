@@ -141,8 +141,8 @@ static void quarantine(ls__submission *s)
         ls__allocation_quarantine(s->plan->allocations[i]);
 }
 
-/* The copies and scratch of an abandoned fallback job stay with the device that may still use them.
- */
+/* The copies and scratch of an abandoned fallback job stay with the device that may still use
+ * them. */
 static void quarantine_remote(ls__submission *s)
 {
     for (uint32_t i = 0; i < s->plan->part_count; i++) {

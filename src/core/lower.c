@@ -72,8 +72,8 @@ ls_status ls__lower_parse(const char *names, uint32_t *mask, ls_error *error)
     return LS_OK;
 }
 
-/* A module may come from anywhere, and what its flags claim of bounds no verifier can check. The passes prove them
- * anew, so that checked kernels cannot fault. */
+/* A module may come from anywhere, and what its flags claim of bounds no verifier can check. The
+ * passes prove them anew, so that checked kernels cannot fault. */
 static bool distrust(ls__ir_inst *inst, void *context)
 {
     (void)context;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Params and result structs of callers that were compiled against another version of the headers.
- */
+/* Params and result structs of callers that were compiled against another version of the
+ * headers. */
 #include <string.h>
 
 #include "core/core.h"

@@ -3,11 +3,13 @@
  * From recorded commands to finished submissions.
  *
  *   record      one recorded command: immutable, reference-counted, checked when it was recorded
- * (record.c, batch.c) batch       the caller's list of records (batch.c) plan        a whole batch,
- * validated: what it uses, what it needs from a submission, its parts  (plan.c) submission  a plan
- * with parameters filled in, on its way through the queue                      (submit.c,
- * resolve.c) conductor   the thread of each device that runs submissions in order (conductor.c,
- * run.c) fence       the outcome of a submission (fence.c)
+ *               (record.c, batch.c)
+ *   batch       the caller's list of records (batch.c)
+ *   plan        a whole batch, validated: what it uses, what it needs from a submission, its parts
+ *               (plan.c)
+ *   submission  a plan with parameters filled in, on its way through the queue (submit.c, resolve.c)
+ *   conductor   the thread of each device that runs submissions in order (conductor.c, run.c)
+ *   fence       the outcome of a submission (fence.c)
  *
  * A part is a run of commands that goes to the backend as one job, or one dispatch that core must
  * conduct itself: because it runs on a fallback device, or because its kernel is split at grid
@@ -58,8 +60,8 @@ void ls__record_release(ls__record *record);
 /* The check and resolution of a dispatch; the largest part of recording (record.c). */
 ls_status ls__record_dispatch(ls_device *device, const ls_dispatch *dispatch, const ls_range *sizes,
                               const uint32_t *maximum, ls__record **record, ls_error *error);
-/* A record with room for its ranges and `extra` bytes behind them; the label of the tag is copied.
- */
+/* A record with room for its ranges and `extra` bytes behind them; the label of the tag is
+ * copied. */
 ls__record *ls__record_new(ls_device *device, ls__command_kind kind, const ls_tag *tag,
                            uint32_t use_count, size_t extra, uint8_t **extra_bytes,
                            ls_error *error);

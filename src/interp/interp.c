@@ -30,8 +30,7 @@ void ls__interp_fail(ls__interp_machine *machine, ls_status status, const char *
                                    machine->launch->kernel->name, text);
 }
 
-/* --- set-up --------------------------------------------------------------------------------------
- */
+/* --- set-up ----------------------------------------------------------------------------------- */
 
 static void measure_grid(ls__interp_machine *machine)
 {
@@ -161,8 +160,7 @@ static void set_up(ls__interp_machine *machine)
     draw_group_order(machine);
 }
 
-/* --- order ---------------------------------------------------------------------------------------
- */
+/* --- order ------------------------------------------------------------------------------------ */
 
 uint64_t ls__interp_group_at(const ls__interp_machine *machine, uint64_t k)
 {
@@ -202,8 +200,7 @@ static void order_lanes(ls__interp_machine *machine)
     }
 }
 
-/* --- workgroups ----------------------------------------------------------------------------------
- */
+/* --- workgroups ------------------------------------------------------------------------------- */
 
 static void start_group(ls__interp_machine *machine, ls__interp_group *group, uint64_t linear)
 {

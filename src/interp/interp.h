@@ -14,9 +14,9 @@
 
 #include "ir/ir.h"
 
-/* One pointer parameter. `identity` is equal for bindings of the same buffer, so that races are found
- * across parameters. `written` has a byte for each byte of the range, nonzero when something has been
- * written there: stores set it, the sanitizer reads it; NULL = all has been. */
+/* One pointer parameter. `identity` is equal for bindings of the same buffer, so that races are
+ * found across parameters. `written` has a byte for each byte of the range, nonzero when something
+ * has been written there: stores set it, the sanitizer reads it; NULL = all has been. */
 typedef struct ls__interp_binding {
     uint8_t *bytes;    /* start of the bound range */
     uint64_t size;     /* bytes, already cut down to whole elements */

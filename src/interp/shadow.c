@@ -43,8 +43,7 @@ static uint32_t pc_of(uint64_t record)
     return (uint32_t)record & ((1u << STEP_BITS) - 1);
 }
 
-/* --- memory --------------------------------------------------------------------------------------
- */
+/* --- memory ----------------------------------------------------------------------------------- */
 
 typedef struct extent { /* of a binding in its buffer */
     uint64_t identity, start, end;
@@ -106,8 +105,7 @@ void ls__interp_shadow_create(ls__interp_machine *machine)
     machine->grid_phase = 1;
 }
 
-/* --- time ----------------------------------------------------------------------------------------
- */
+/* --- time ------------------------------------------------------------------------------------- */
 
 static void next_phase(ls__interp_machine *machine)
 {
@@ -149,8 +147,7 @@ static uint64_t group_of(const ls__interp_machine *machine, uint32_t phase)
     return ls__interp_group_at(machine, low);
 }
 
-/* --- accesses ------------------------------------------------------------------------------------
- */
+/* --- accesses --------------------------------------------------------------------------------- */
 
 typedef struct present { /* the access being made */
     uint64_t record;

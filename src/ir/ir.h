@@ -144,8 +144,8 @@ ls_type ls__ir_mem_type(ls_mem mem);  /* the value type it loads as */
 bool ls__ir_mem_is_float(ls_mem mem); /* f16, bf16, f32, f64: the NaN rule applies to stores */
 
 /* --- construction (construct.c); all allocate from the module's arena ------------------------- */
-/* A module on the heap whose arena reports exhaustion to `oom` while one is set (see base/arena.h).
- */
+/* A module on the heap whose arena reports exhaustion to `oom` while one is set (see
+ * base/arena.h). */
 ls__ir_module *ls__ir_module_create(ls__oom *oom,
                                     size_t limit_bytes); /* jumps when memory is out */
 void ls__ir_module_destroy(ls__ir_module **module);
@@ -165,8 +165,8 @@ ls_base ls__ir_table_append(ls__ir_module *module,
 uint16_t ls__ir_file_add(ls__ir_module *module, const char *path);
 ls__ir_region *ls__ir_region_new(ls__ir_module *module, ls__ir_inst *owner);
 
-/* Position: instructions are inserted before `before`, or at the end of `region` when it is NULL.
- */
+/* Position: instructions are inserted before `before`, or at the end of `region` when it is
+ * NULL. */
 typedef struct ls__ir_cursor {
     ls__ir_function *function;
     ls__ir_region *region;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tokens of the text form. White space and comments (# to the end of the line) separate, no more.
- */
+/* Tokens of the text form. White space and comments (# to the end of the line) separate, no
+ * more. */
 #ifndef LS_IR_LEX_H
 #define LS_IR_LEX_H
 

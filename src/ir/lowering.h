@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a device may lack, as a mask: emitters and devices say which bits they need, and src/pass/ has a lower_* pass for each.
+ * What a device may lack, as a mask: emitters and devices say which bits they need, and src/pass/
+ * has a lower_* pass for each.
  */
 #ifndef LS_IR_LOWERING_H
 #define LS_IR_LOWERING_H

@@ -194,8 +194,8 @@ typedef struct copying {
     uint32_t stride; /* units from one to the next */
 } copying;
 
-/* for (i = first; i < count; i += stride) to[i] = from[i], in the largest units that fit the size.
- */
+/* for (i = first; i < count; i += stride) to[i] = from[i], in the largest units that fit the
+ * size. */
 static void emit_copy(at c, copying copy)
 {
     ls_mem mem = copy.bytes % 4 == 0 ? LS_MEM_U32 : copy.bytes % 2 == 0 ? LS_MEM_U16 : LS_MEM_U8;

@@ -17,8 +17,8 @@ ls__interval ls__interval_unsigned(ls_type type, uint64_t least, uint64_t most);
 ls__interval ls__interval_meet(ls_type type, ls__interval a, ls__interval b); /* both hold */
 ls__interval ls__interval_join(ls__interval a, ls__interval b);               /* either holds */
 
-/* The result of a pure instruction, from its operands' intervals (full for what is not an integer).
- */
+/* The result of a pure instruction, from its operands' intervals (full for what is not an
+ * integer). */
 ls__interval ls__interval_eval(const ls__ir_function *function, const ls__ir_inst *inst,
                                const ls__interval *args);
 /* Index: the sum cannot leave i64, its operand is not LS_NOWHERE, and the count holds. */

@@ -148,8 +148,8 @@ val ls__lower_pack(at c, const ls__format *format, val sign, val exponent, val s
 val ls__lower_shift_sticky(at c, val value, val count);
 
 /* Replaces every instruction of the function for which `lower` answers a value. `lower` emits in
- * front of the instruction; id 0 = leave it (or it has been dealt with: then it is already gone).
- */
+ * front of the instruction; id 0 = leave it (or it has been dealt with: then it is already
+ * gone). */
 typedef val ls__lower_one(at c, ls__ir_inst *inst, void *context);
 bool ls__lower_each(ls__ir_function *function, ls__arena *scratch, ls__lower_one *lower,
                     void *context);

@@ -45,8 +45,9 @@ const ls__pass *ls__pass_table(uint32_t *count);
  * unusable but destroyable. */
 ls_status ls__pass_run(ls__ir_module *module, const ls__pass_options *options, ls_error *error);
 
-/* lower_grid_barrier: splits `kernel` into segments run one dispatch each. The kernel itself becomes
- * segment 0; the others are added to the module. On failure the module is unusable but destroyable. */
+/* lower_grid_barrier: splits `kernel` into segments run one dispatch each. The kernel itself
+ * becomes segment 0; the others are added to the module. On failure the module is unusable but
+ * destroyable. */
 typedef struct ls__pass_segment {
     uint32_t function; /* ls_function.id of the segment's kernel in the module */
 } ls__pass_segment;

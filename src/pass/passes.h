@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The passes, one per file of the same name; pipeline.c orders them. `scratch` lives for the call.
- */
+/* The passes, one per file of the same name; pipeline.c orders them. `scratch` lives for the
+ * call. */
 #ifndef LS_PASS_PASSES_H
 #define LS_PASS_PASSES_H
 

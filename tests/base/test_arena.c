@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The arena: alignment, zeroed memory, its limit, and the jump on out of memory at each allocation.
- */
+/* The arena: alignment, zeroed memory, its limit, and the jump on out of memory at each
+ * allocation. */
 #include "cmocka_all.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* splitmix64: the published stream, and bounded numbers that reach all values about equally often.
- */
+/* splitmix64: the published stream, and bounded numbers that reach all values about equally
+ * often. */
 #include "cmocka_all.h"
 
 #include "base/rng.h"

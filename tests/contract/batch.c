@@ -49,17 +49,29 @@ static void ranges_are_checked_without_overflow(void **state)
     uint8_t bytes[64] = {0};
     static const struct {
         uint64_t offset, size;
-    } bad[] = {{0, 0}, {64, LS_WHOLE}, {0, 65}, {60, 5}, {UINT64_MAX, 1}, {UINT64_MAX - 3, 8}, {1, UINT64_MAX - 1}};
+    } bad[] = {{0, 0},
+               {64, LS_WHOLE},
+               {0, 65},
+               {60, 5},
+               {UINT64_MAX, 1},
+               {UINT64_MAX - 3, 8},
+               {1, UINT64_MAX - 1}};
     for (size_t i = 0; i < COUNT(bad); i++) {
         ls_range range = {b, bad[i].offset, bad[i].size};
-        REFUSED(LS_E_INVALID_ARGUMENT, ls_batch_upload(batch, range, LS_MEM_NONE, bytes, NULL, error));
-        REFUSED(LS_E_INVALID_ARGUMENT, ls_batch_download(batch, range, LS_MEM_NONE, bytes, NULL, error));
+        REFUSED(LS_E_INVALID_ARGUMENT,
+                ls_batch_upload(batch, range, LS_MEM_NONE, bytes, NULL, error));
+        REFUSED(LS_E_INVALID_ARGUMENT,
+                ls_batch_download(batch, range, LS_MEM_NONE, bytes, NULL, error));
         REFUSED(LS_E_INVALID_ARGUMENT, ls_batch_fill(batch, range, bytes, 1, NULL, error));
-        REFUSED(LS_E_INVALID_ARGUMENT, ls_batch_copy(batch, range, (ls_range){b, 0, 8}, NULL, error));
-        REFUSED(LS_E_INVALID_ARGUMENT, ls_batch_copy(batch, (ls_range){b, 0, 8}, range, NULL, error));
+        REFUSED(LS_E_INVALID_ARGUMENT,
+                ls_batch_copy(batch, range, (ls_range){b, 0, 8}, NULL, error));
+        REFUSED(LS_E_INVALID_ARGUMENT,
+                ls_batch_copy(batch, (ls_range){b, 0, 8}, range, NULL, error));
     }
-    REFUSED(LS_E_INVALID_ARGUMENT, ls_batch_fill(batch, (ls_range){NULL, 0, 4}, bytes, 1, NULL, error));
-    REFUSED(LS_E_INVALID_ARGUMENT, ls_batch_upload(batch, (ls_range){b, 0, 4}, LS_MEM_NONE, NULL, NULL, error));
+    REFUSED(LS_E_INVALID_ARGUMENT,
+            ls_batch_fill(batch, (ls_range){NULL, 0, 4}, bytes, 1, NULL, error));
+    REFUSED(LS_E_INVALID_ARGUMENT,
+            ls_batch_upload(batch, (ls_range){b, 0, 4}, LS_MEM_NONE, NULL, NULL, error));
     assert_int_equal(ls_batch_count(batch), 0);
     ls_batch_destroy(&batch);
     ls_buffer_destroy(&b);
@@ -73,8 +85,10 @@ static void element_types_must_match(void **state)
     ls_batch *batch = new_batch(f);
     uint32_t words[4] = {0};
     REFUSED(LS_E_INVALID_ARGUMENT, ls_batch_copy(batch, WHOLE(u), WHOLE(s), NULL, error));
-    REFUSED(LS_E_INVALID_ARGUMENT, ls_batch_upload(batch, WHOLE(u), LS_MEM_F32, words, NULL, error));
-    REFUSED(LS_E_INVALID_ARGUMENT, ls_batch_download(batch, WHOLE(s), LS_MEM_U32, words, NULL, error));
+    REFUSED(LS_E_INVALID_ARGUMENT,
+            ls_batch_upload(batch, WHOLE(u), LS_MEM_F32, words, NULL, error));
+    REFUSED(LS_E_INVALID_ARGUMENT,
+            ls_batch_download(batch, WHOLE(s), LS_MEM_U32, words, NULL, error));
     OK(ls_batch_copy(batch, WHOLE(u), WHOLE(raw), NULL, error));
     ls_program *program = contract_program(f, contract_add_text);
     REFUSED(LS_E_INVALID_ARGUMENT,
@@ -103,11 +117,12 @@ static void usage_is_enforced(void **state)
     OK(ls_batch_copy(batch, WHOLE(target), WHOLE(source), NULL, error));
     REFUSED(LS_E_INVALID_ARGUMENT, ls_batch_copy(batch, WHOLE(source), WHOLE(target), NULL, error));
     REFUSED(LS_E_INVALID_ARGUMENT, ls_batch_fill(batch, WHOLE(source), words, 4, NULL, error));
-    REFUSED(LS_E_INVALID_ARGUMENT, ls_batch_download(batch, WHOLE(target), LS_MEM_NONE, words, NULL, error));
+    REFUSED(LS_E_INVALID_ARGUMENT,
+            ls_batch_download(batch, WHOLE(target), LS_MEM_NONE, words, NULL, error));
     REFUSED(LS_E_INVALID_ARGUMENT, ls_buffer_map(source, 0, 4, LS_MAP_READ, &memory, error));
     ls_program *program = contract_program(f, contract_add_text);
-    REFUSED(LS_E_INVALID_ARGUMENT,
-            contract_record_add(batch, contract_kernel(program, "add"), source, target, 4, 1, error));
+    REFUSED(LS_E_INVALID_ARGUMENT, contract_record_add(batch, contract_kernel(program, "add"),
+                                                       source, target, 4, 1, error));
     ls_program_destroy(&program);
     ls_batch_destroy(&batch);
     ls_buffer_destroy(&source);
@@ -172,7 +187,8 @@ static void commands_run_in_order(void **state)
     OK(ls_batch_upload(batch, (ls_range){x, 0, 12}, LS_MEM_U32, first, NULL, error));
     OK(contract_record_add(batch, kernel, x, y, 100, 5, error));
     OK(contract_record_add(batch, kernel, y, x, 100, 100, error));
-    OK(ls_batch_copy(batch, (ls_range){x, 8, 16}, (ls_range){x, 4, 16}, NULL, error)); /* overlapping: memmove */
+    /* overlapping: memmove */
+    OK(ls_batch_copy(batch, (ls_range){x, 8, 16}, (ls_range){x, 4, 16}, NULL, error));
     OK(ls_batch_download(batch, WHOLE(x), LS_MEM_U32, out, NULL, error));
     OK(ls_batch_download(batch, (ls_range){y, 396, 4}, LS_MEM_U32, &guard[0], NULL, error));
     contract_run(f, batch);
@@ -198,13 +214,17 @@ static void fills_take_patterns(void **state)
     uint8_t out[32];
     OK(ls_batch_fill(batch, (ls_range){b, 0, 3}, "\x11", 1, NULL, error));
     OK(ls_batch_fill(batch, (ls_range){b, 4, 4}, "\x21\x22", 2, NULL, error));
-    OK(ls_batch_fill(batch, (ls_range){b, 16, 16}, "\x41\x42\x43\x44\x45\x46\x47\x48", 8, NULL, error));
-    REFUSED(LS_E_INVALID_ARGUMENT, ls_batch_fill(batch, (ls_range){b, 0, 3}, "\x21\x22", 2, NULL, error));
-    REFUSED(LS_E_INVALID_ARGUMENT, ls_batch_fill(batch, (ls_range){b, 0, 3}, "\x21\x22", 3, NULL, error));
+    OK(ls_batch_fill(batch, (ls_range){b, 16, 16}, "\x41\x42\x43\x44\x45\x46\x47\x48", 8, NULL,
+                     error));
+    REFUSED(LS_E_INVALID_ARGUMENT,
+            ls_batch_fill(batch, (ls_range){b, 0, 3}, "\x21\x22", 2, NULL, error));
+    REFUSED(LS_E_INVALID_ARGUMENT,
+            ls_batch_fill(batch, (ls_range){b, 0, 3}, "\x21\x22", 3, NULL, error));
     OK(ls_batch_download(batch, WHOLE(b), LS_MEM_NONE, out, NULL, error));
     contract_run(f, batch);
     assert_memory_equal(out, "\x11\x11\x11\0\x21\x22\x21\x22\0\0\0\0\0\0\0\0", 16);
-    assert_memory_equal(out + 16, "\x41\x42\x43\x44\x45\x46\x47\x48\x41\x42\x43\x44\x45\x46\x47\x48", 16);
+    assert_memory_equal(out + 16,
+                        "\x41\x42\x43\x44\x45\x46\x47\x48\x41\x42\x43\x44\x45\x46\x47\x48", 16);
     ls_batch_destroy(&batch);
     ls_buffer_destroy(&b);
 }
@@ -215,7 +235,8 @@ static const char count_text[] = "kernel workgroup(1) void count(u32 *log, u32 *
                                  "    at[0] += 1;\n"
                                  "}\n";
 
-static void record_count(fixture *f, ls_batch *batch, const ls_kernel *kernel, ls_buffer *log, ls_buffer *at)
+static void record_count(fixture *f, ls_batch *batch, const ls_kernel *kernel, ls_buffer *log,
+                         ls_buffer *at)
 {
     (void)f;
     ls_range buffers[2] = {WHOLE(log), WHOLE(at)};
@@ -241,13 +262,15 @@ static void repeat_takes_its_count_at_submission(void **state)
         record_count(f, batch, kernel, log, at);
         record_count(f, batch, kernel, log, at);
         REFUSED(LS_E_STATE, ls_batch_repeat_begin(batch, 1, 0, error)); /* not nested */
-        NOT_SUBMITTED(LS_E_STATE, ls_submit(f->stream, batch, NULL, &fence, error)); /* still open */
+        /* still open */
+        NOT_SUBMITTED(LS_E_STATE, ls_submit(f->stream, batch, NULL, &fence, error));
         OK(ls_batch_repeat_end(batch, error));
         REFUSED(LS_E_STATE, ls_batch_repeat_end(batch, error));
         record_count(f, batch, kernel, log, at);
         uint32_t parameters[2] = {77, count};
         ls_submit_params params = LS_SUBMIT_PARAMS_INIT;
-        NOT_SUBMITTED(LS_E_INVALID_ARGUMENT, ls_submit(f->stream, batch, &params, &fence, error)); /* no block */
+        /* no block */
+        NOT_SUBMITTED(LS_E_INVALID_ARGUMENT, ls_submit(f->stream, batch, &params, &fence, error));
         params.parameters = parameters;
         params.parameter_bytes = sizeof parameters;
         OK(ls_submit(f->stream, batch, &params, &fence, error));
@@ -282,18 +305,20 @@ static void zero_lanes_are_a_valid_no_op(void **state)
     ls_program_destroy(&program);
 }
 
-static const char size_text[] = "kernel void size(u32 *y)\n"
-                                "{\n"
-                                "    u32 i = global_id(0);\n"
-                                "    if (i < global_size(0))\n"
-                                "        y[i] = global_size(0) * 100 + global_size(1) * 10 + global_size(2);\n"
-                                "}\n";
+static const char size_text[] =
+    "kernel void size(u32 *y)\n"
+    "{\n"
+    "    u32 i = global_id(0);\n"
+    "    if (i < global_size(0))\n"
+    "        y[i] = global_size(0) * 100 + global_size(1) * 10 + global_size(2);\n"
+    "}\n";
 
 static void indirect_sizes_come_from_memory(void **state)
 {
     fixture *f = *state;
     ls_program *program = contract_program(f, size_text);
-    ls_buffer *y = contract_buffer_u32(f, NULL, 8), *sizes = contract_buffer_u32(f, (uint32_t[]){9, 3, 1, 1, 0, 1, 1}, 7);
+    ls_buffer *y = contract_buffer_u32(f, NULL, 8),
+              *sizes = contract_buffer_u32(f, (uint32_t[]){9, 3, 1, 1, 0, 1, 1}, 7);
     ls_range range = WHOLE(y);
     ls_dispatch d = LS_DISPATCH_INIT;
     d.kernel = contract_kernel(program, "size");
@@ -302,17 +327,22 @@ static void indirect_sizes_come_from_memory(void **state)
     static const uint32_t maximum[3] = {8, 1, 1}, low[3] = {2, 1, 1};
     ls_batch *batch = new_batch(f);
     ls_fence *fence = NULL;
-    OK(ls_batch_dispatch_indirect(batch, &d, (ls_range){sizes, 16, 12}, maximum, error)); /* zero lanes: nothing */
+    /* zero lanes: nothing */
+    OK(ls_batch_dispatch_indirect(batch, &d, (ls_range){sizes, 16, 12}, maximum, error));
     OK(ls_batch_dispatch_indirect(batch, &d, (ls_range){sizes, 4, 12}, maximum, error));
-    REFUSED(LS_E_INVALID_ARGUMENT, ls_batch_dispatch_indirect(batch, &d, (ls_range){sizes, 4, 8}, maximum, error));
-    REFUSED(LS_E_INVALID_ARGUMENT, ls_batch_dispatch_indirect(batch, &d, (ls_range){sizes, 2, 12}, maximum, error));
-    REFUSED(LS_E_INVALID_ARGUMENT, ls_batch_dispatch_indirect(batch, &d, (ls_range){sizes, 20, 12}, maximum, error));
+    REFUSED(LS_E_INVALID_ARGUMENT,
+            ls_batch_dispatch_indirect(batch, &d, (ls_range){sizes, 4, 8}, maximum, error));
+    REFUSED(LS_E_INVALID_ARGUMENT,
+            ls_batch_dispatch_indirect(batch, &d, (ls_range){sizes, 2, 12}, maximum, error));
+    REFUSED(LS_E_INVALID_ARGUMENT,
+            ls_batch_dispatch_indirect(batch, &d, (ls_range){sizes, 20, 12}, maximum, error));
     contract_run(f, batch);
     contract_expect_u32(y, 2, 311);
     contract_expect_u32(y, 3, 0);
     ls_batch_clear(batch);
     OK(ls_batch_fill(batch, WHOLE(y), &(uint32_t){0}, 4, NULL, error));
-    OK(ls_batch_dispatch_indirect(batch, &d, (ls_range){sizes, 4, 12}, low, error)); /* more than the maximum */
+    /* more than the maximum */
+    OK(ls_batch_dispatch_indirect(batch, &d, (ls_range){sizes, 4, 12}, low, error));
     OK(ls_submit(f->stream, batch, NULL, &fence, error));
     ls_receipt receipt = {.struct_size = sizeof receipt};
     REFUSED(LS_E_FAILED, ls_fence_wait(fence, 10 * SECOND, &receipt, error));
@@ -357,18 +387,19 @@ static void ranges_are_cut_to_whole_elements(void **state)
 static void grid_barriers_order_the_whole_dispatch(void **state)
 {
     fixture *f = *state;
-    ls_program *program = contract_program(f, "kernel workgroup(4) void turn(u32 n, u32 rounds, u32 *a, u32 *b)\n"
-                                              "{\n"
-                                              "    u32 i = global_id(0);\n"
-                                              "    for (u32 r = 0; r < rounds; r++) {\n"
-                                              "        if (i < n)\n"
-                                              "            b[(i + 1) % n] = a[i] + 1;\n"
-                                              "        grid_barrier();\n"
-                                              "        if (i < n)\n"
-                                              "            a[i] = b[i];\n"
-                                              "        grid_barrier();\n"
-                                              "    }\n"
-                                              "}\n");
+    ls_program *program =
+        contract_program(f, "kernel workgroup(4) void turn(u32 n, u32 rounds, u32 *a, u32 *b)\n"
+                            "{\n"
+                            "    u32 i = global_id(0);\n"
+                            "    for (u32 r = 0; r < rounds; r++) {\n"
+                            "        if (i < n)\n"
+                            "            b[(i + 1) % n] = a[i] + 1;\n"
+                            "        grid_barrier();\n"
+                            "        if (i < n)\n"
+                            "            a[i] = b[i];\n"
+                            "        grid_barrier();\n"
+                            "    }\n"
+                            "}\n");
     enum { N = 13 };
     ls_buffer *a = contract_buffer_u32(f, NULL, N), *b = contract_buffer_u32(f, NULL, N);
     OK(ls_buffer_write(a, 0, LS_MEM_U32, (uint32_t[]){100}, 4, error));

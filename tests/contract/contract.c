@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The suite's fixture and its main: `contract DEVICE [hostile]`. `hostile` sets flush-to-zero, denormals-are-zero and
- * round-up in the calling thread before anything is opened: nothing may change, and it must still be set at the end. */
+/* The suite's fixture and its main: `contract DEVICE [hostile]`. `hostile` sets flush-to-zero,
+ * denormals-are-zero and round-up in the calling thread before anything is opened: nothing may
+ * change, and it must still be set at the end. */
 #include "contract.h"
 
 #include <fenv.h>
@@ -113,8 +114,8 @@ const ls_kernel *contract_kernel(ls_program *program, const char *name)
     return kernel;
 }
 
-ls_status contract_record_add(ls_batch *batch, const ls_kernel *kernel, ls_buffer *x, ls_buffer *y, uint32_t n,
-                              uint32_t add, ls_error *error)
+ls_status contract_record_add(ls_batch *batch, const ls_kernel *kernel, ls_buffer *x, ls_buffer *y,
+                              uint32_t n, uint32_t add, ls_error *error)
 {
     uint32_t scalars[2] = {n, add};
     ls_range buffers[2] = {WHOLE(x), WHOLE(y)};
@@ -171,14 +172,21 @@ int main(int argc, char **argv)
         return 77;
     }
     OK(ls_device_destroy(&probe, error));
-    failures += _cmocka_run_group_tests("memory", contract_memory_tests, contract_memory_count, NULL, NULL);
-    failures += _cmocka_run_group_tests("batches", contract_batch_tests, contract_batch_count, NULL, NULL);
-    failures += _cmocka_run_group_tests("outcomes", contract_outcome_tests, contract_outcome_count, NULL, NULL);
-    failures += _cmocka_run_group_tests("streams", contract_stream_tests, contract_stream_count, NULL, NULL);
-    failures += _cmocka_run_group_tests("prepared", contract_prepared_tests, contract_prepared_count, NULL, NULL);
-    failures += _cmocka_run_group_tests("reports", contract_report_tests, contract_report_count, NULL, NULL);
+    failures +=
+        _cmocka_run_group_tests("memory", contract_memory_tests, contract_memory_count, NULL, NULL);
+    failures +=
+        _cmocka_run_group_tests("batches", contract_batch_tests, contract_batch_count, NULL, NULL);
+    failures += _cmocka_run_group_tests("outcomes", contract_outcome_tests, contract_outcome_count,
+                                        NULL, NULL);
+    failures += _cmocka_run_group_tests("streams", contract_stream_tests, contract_stream_count,
+                                        NULL, NULL);
+    failures += _cmocka_run_group_tests("prepared", contract_prepared_tests,
+                                        contract_prepared_count, NULL, NULL);
+    failures += _cmocka_run_group_tests("reports", contract_report_tests, contract_report_count,
+                                        NULL, NULL);
     if (strcmp(contract_device, "fault") == 0)
-        failures += _cmocka_run_group_tests("faults", contract_fault_tests, contract_fault_count, NULL, NULL);
+        failures += _cmocka_run_group_tests("faults", contract_fault_tests, contract_fault_count,
+                                            NULL, NULL);
     if (hostile && !still_hostile()) {
         fprintf(stderr, "the caller's floating-point environment was changed\n");
         failures++;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The device contract suite: what lockstep/device.h, program.h and launch.h promise, tested through the public headers
- * alone, for whichever device is named on the command line. Each rule is one test; docs/runtime.md lists the rules.
+ * The device contract suite: what lockstep/device.h, program.h and launch.h promise, tested through
+ * the public headers alone, for whichever device is named on the command line. Each rule is one
+ * test; docs/runtime.md lists the rules.
  */
 #ifndef LS_TESTS_CONTRACT_H
 #define LS_TESTS_CONTRACT_H
@@ -94,14 +95,15 @@ extern const char contract_endless_text[];
 extern const char contract_trap_text[];
 
 /* Records add(n, x, y, add). */
-ls_status contract_record_add(ls_batch *batch, const ls_kernel *kernel, ls_buffer *x, ls_buffer *y, uint32_t n,
-                              uint32_t add, ls_error *error);
+ls_status contract_record_add(ls_batch *batch, const ls_kernel *kernel, ls_buffer *x, ls_buffer *y,
+                              uint32_t n, uint32_t add, ls_error *error);
 /* Submits and waits for success. */
 void contract_run(fixture *f, ls_batch *batch);
 
-extern const struct CMUnitTest contract_memory_tests[], contract_batch_tests[], contract_outcome_tests[],
-    contract_stream_tests[], contract_prepared_tests[], contract_report_tests[], contract_fault_tests[];
-extern const size_t contract_memory_count, contract_batch_count, contract_outcome_count, contract_stream_count,
-    contract_prepared_count, contract_report_count, contract_fault_count;
+extern const struct CMUnitTest contract_memory_tests[], contract_batch_tests[],
+    contract_outcome_tests[], contract_stream_tests[], contract_prepared_tests[],
+    contract_report_tests[], contract_fault_tests[];
+extern const size_t contract_memory_count, contract_batch_count, contract_outcome_count,
+    contract_stream_count, contract_prepared_count, contract_report_count, contract_fault_count;
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Contract, on a device that fails on request: every row of the outcome table, with the cause known in advance. */
+/* Contract, on a device that fails on request: every row of the outcome table, with the cause known
+ * in advance. */
 #include "contract.h"
 
 static fixture faulty(ls_fault_plan plan)
@@ -66,7 +67,8 @@ static void a_failing_command_leaves_the_device_quiescent(void **state)
     ls_fence *fence = NULL, *next = NULL;
     ls_submit_params params = LS_SUBMIT_PARAMS_INIT;
     params.attribution = true;
-    OK(ls_submit(f.stream, batch, &params, &fence, error)); /* once something runs, the answer is a fence */
+    /* once something runs, the answer is a fence */
+    OK(ls_submit(f.stream, batch, &params, &fence, error));
     ls_receipt r = {.struct_size = sizeof r};
     REFUSED(LS_E_FAILED, ls_fence_wait(fence, 10 * SECOND, &r, error));
     assert_int_equal(r.outcome, LS_FAILED_QUIESCENT);
@@ -109,7 +111,8 @@ static void a_lost_device_is_indeterminate_and_quarantined(void **state)
     ls_batch_destroy(&batch);
     ls_buffer_destroy(&b);
     ls_device_memory(f.device, &m);
-    assert_true(m.used_bytes >= 12 && m.quarantined_bytes >= 12); /* never given back, never reused */
+    /* never given back, never reused */
+    assert_true(m.used_bytes >= 12 && m.quarantined_bytes >= 12);
     REFUSED(LS_E_INDETERMINATE, ls_stream_wait(f.stream, SECOND, error));
     assert_int_equal(ls_fence_query(fence, &r), LS_INDETERMINATE);
     ls_fence_destroy(&fence);
@@ -197,7 +200,8 @@ static void late_completion_changes_nothing_but_time(void **state)
     contract_close(&f);
 }
 
-/* The first failure at every position of a batch: what ran before stands, nothing after runs, the outcome is the same. */
+/* The first failure at every position of a batch: what ran before stands, nothing after runs, the
+ * outcome is the same. */
 static void failure_at_every_command(void **state)
 {
     (void)state;

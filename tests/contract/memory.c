@@ -190,7 +190,8 @@ static void pending_use_makes_host_access_busy(void **state)
     REFUSED(LS_E_BUSY, ls_stream_destroy(&f->stream, error));
     REFUSED(LS_E_BUSY, ls_device_destroy(&f->device, error));
     OK(ls_fence_cancel(fence, 10 * SECOND, error));
-    OK(ls_buffer_read(y, 0, LS_MEM_U32, &word, 4, error)); /* quiescent: memory may be looked at, as garbage */
+    /* quiescent: memory may be looked at, as garbage */
+    OK(ls_buffer_read(y, 0, LS_MEM_U32, &word, 4, error));
     ls_fence_destroy(&fence);
     ls_batch_destroy(&batch);
     ls_buffer_destroy(&y);
@@ -218,7 +219,8 @@ static void import_wraps_without_copy(void **state)
     ls_batch *batch = NULL;
     OK(ls_batch_create(f->device, &batch, error));
     OK(ls_batch_fill(batch, (ls_range){b, 4, 4}, &(uint32_t){77}, 4, NULL, error));
-    REFUSED(LS_E_INVALID_ARGUMENT, ls_batch_fill(batch, WHOLE(read_only), &(uint32_t){1}, 4, NULL, error));
+    REFUSED(LS_E_INVALID_ARGUMENT,
+            ls_batch_fill(batch, WHOLE(read_only), &(uint32_t){1}, 4, NULL, error));
     REFUSED(LS_E_INVALID_ARGUMENT, ls_buffer_write(read_only, 0, LS_MEM_U32, memory, 4, error));
     contract_run(f, batch);
     assert_int_equal(memory[1], 77);
@@ -237,7 +239,8 @@ static void host_copies_check_range_and_type(void **state)
     REFUSED(LS_E_INVALID_ARGUMENT, ls_buffer_read(b, 0, LS_MEM_I32, words, 16, error));
     REFUSED(LS_E_INVALID_ARGUMENT, ls_buffer_write(b, 4, LS_MEM_U32, words, 16, error));
     REFUSED(LS_E_INVALID_ARGUMENT, ls_buffer_write(b, 0, LS_MEM_U32, words, 0, error));
-    REFUSED(LS_E_INVALID_ARGUMENT, ls_buffer_write(b, 2, LS_MEM_U32, words, 4, error)); /* alignment */
+    /* alignment */
+    REFUSED(LS_E_INVALID_ARGUMENT, ls_buffer_write(b, 2, LS_MEM_U32, words, 4, error));
     REFUSED(LS_E_INVALID_ARGUMENT, ls_buffer_read(b, UINT64_MAX - 3, LS_MEM_U32, words, 8, error));
     REFUSED(LS_E_INVALID_ARGUMENT, ls_buffer_read(b, 0, LS_MEM_U32, NULL, 8, error));
     OK(ls_buffer_write(raw, 3, LS_MEM_F32, words, 12, error)); /* untyped goes with every type */
@@ -250,7 +253,8 @@ static void foreign_handles_are_refused(void **state)
     fixture *f = *state;
     fixture other = contract_open(contract_device, NULL, 0);
     assert_true(ls_device_number(other.device) != ls_device_number(f->device));
-    ls_buffer *mine = contract_buffer_u32(f, NULL, 4), *theirs = contract_buffer_u32(&other, NULL, 4);
+    ls_buffer *mine = contract_buffer_u32(f, NULL, 4),
+              *theirs = contract_buffer_u32(&other, NULL, 4);
     ls_program *program = contract_program(&other, contract_add_text);
     ls_batch *batch = NULL, *their_batch = NULL;
     ls_fence *fence = NULL;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Contract: the outcome table. Not submitted, succeeded, failed but quiescent (indeterminate needs the fault device). */
+/* Contract: the outcome table. Not submitted, succeeded, failed but quiescent (indeterminate needs
+ * the fault device). */
 #include "contract.h"
 
 static void an_empty_batch_is_not_submitted(void **state)
@@ -35,11 +36,13 @@ static void path_demands_are_kept(void **state)
     ls_prepared *prepared = NULL;
     OK(ls_prepare(batch, &prepared, error));
     if (ls_device_caps(f->device)->prepared_native) {
-        NOT_SUBMITTED(LS_E_UNSUPPORTED, ls_submit_prepared(f->stream, prepared, &params, &fence, error));
+        NOT_SUBMITTED(LS_E_UNSUPPORTED,
+                      ls_submit_prepared(f->stream, prepared, &params, &fence, error));
         params.path = LS_PATH_PREPARED_ONLY;
     } else {
         params.path = LS_PATH_PREPARED_ONLY;
-        NOT_SUBMITTED(LS_E_UNSUPPORTED, ls_submit_prepared(f->stream, prepared, &params, &fence, error));
+        NOT_SUBMITTED(LS_E_UNSUPPORTED,
+                      ls_submit_prepared(f->stream, prepared, &params, &fence, error));
         params.path = LS_PATH_EAGER_ONLY;
     }
     OK(ls_submit_prepared(f->stream, prepared, &params, &fence, error));
@@ -66,7 +69,8 @@ static void success_has_a_stable_receipt(void **state)
     assert_int_equal(one.timing.state, LS_TIMING_NOT_REQUESTED);
     assert_int_equal(one.attribution_count, 0); /* not asked for */
     assert_false(one.trapped || one.unordered || one.unchecked);
-    assert_int_equal(ls_stream_query(f->stream, NULL), LS_STREAM_SUBMITTED); /* until it is waited for */
+    /* until it is waited for */
+    assert_int_equal(ls_stream_query(f->stream, NULL), LS_STREAM_SUBMITTED);
     OK(ls_stream_wait(f->stream, SECOND, error));
     assert_int_equal(ls_stream_query(f->stream, NULL), LS_STREAM_READY);
     assert_int_equal(ls_fence_query(fence, &two), LS_SUCCEEDED);
@@ -78,8 +82,8 @@ static void success_has_a_stable_receipt(void **state)
     ls_buffer_destroy(&b);
 }
 
-static ls_status record_trap(ls_batch *batch, const ls_kernel *kernel, ls_buffer *y, uint32_t lanes, uint32_t first,
-                             uint32_t code, ls_error *error)
+static ls_status record_trap(ls_batch *batch, const ls_kernel *kernel, ls_buffer *y, uint32_t lanes,
+                             uint32_t first, uint32_t code, ls_error *error)
 {
     uint32_t scalars[2] = {first, code};
     ls_range range = WHOLE(y);
@@ -123,7 +127,8 @@ static void a_trap_fails_the_batch_quiescent(void **state)
     ls_error kept = {0};
     assert_int_equal(ls_stream_query(f->stream, &kept), LS_STREAM_FAILED);
     assert_int_equal(kept.cause, LS_E_TRAP);
-    NOT_SUBMITTED(LS_E_STATE, ls_submit(f->stream, batch, NULL, &next, error)); /* failed for good */
+    /* failed for good */
+    NOT_SUBMITTED(LS_E_STATE, ls_submit(f->stream, batch, NULL, &next, error));
     REFUSED(LS_E_FAILED, ls_stream_wait(f->stream, SECOND, error));
     assert_int_equal(ls_stream_query(f->stream, NULL), LS_STREAM_FAILED);
     ls_stream *fresh = NULL; /* another stream of the device works */
@@ -172,7 +177,8 @@ static void an_endless_kernel_ends_at_its_time_limit(void **state)
     params.time_limit_ns = SECOND / 10;
     OK(ls_submit(f->stream, batch, &params, &fence, error));
     ls_receipt receipt = {.struct_size = sizeof receipt};
-    REFUSED(LS_E_TIMEOUT, ls_fence_wait(fence, SECOND / 100, &receipt, error)); /* changes nothing */
+    /* changes nothing */
+    REFUSED(LS_E_TIMEOUT, ls_fence_wait(fence, SECOND / 100, &receipt, error));
     assert_int_equal(ls_fence_query(fence, NULL), LS_PENDING);
     REFUSED(LS_E_TIMEOUT, ls_stream_wait(f->stream, SECOND / 100, error));
     REFUSED(LS_E_FAILED, ls_fence_wait(fence, 10 * SECOND, &receipt, error));
@@ -202,7 +208,8 @@ static void an_endless_kernel_can_be_cancelled(void **state)
     ls_receipt receipt = {.struct_size = sizeof receipt};
     assert_int_equal(ls_fence_query(fence, &receipt), LS_FAILED_QUIESCENT);
     assert_int_equal(receipt.error.cause, LS_E_CANCELLED);
-    REFUSED(LS_E_FAILED, ls_fence_wait(queued, 10 * SECOND, &receipt, error)); /* its stream has failed */
+    /* its stream has failed */
+    REFUSED(LS_E_FAILED, ls_fence_wait(queued, 10 * SECOND, &receipt, error));
     OK(ls_fence_cancel(fence, 0, error)); /* terminal already: nothing to do */
     ls_fence_destroy(&fence);
     ls_fence_destroy(&queued);

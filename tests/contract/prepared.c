@@ -13,7 +13,8 @@ static ls_prepared *prepare(fixture *f, const ls_kernel *kernel, ls_buffer *x, l
     OK(ls_batch_create(f->device, &batch, error));
     ls_range buffers[2] = {WHOLE(x), WHOLE(y)}, back[2] = {WHOLE(y), WHOLE(x)};
     uint32_t scalars[2] = {0, 0};
-    static const ls_scalar_link links[] = {{0, offsetof(parameters, n), 4}, {4, offsetof(parameters, add), 4}};
+    static const ls_scalar_link links[] = {{0, offsetof(parameters, n), 4},
+                                           {4, offsetof(parameters, add), 4}};
     ls_dispatch d = LS_DISPATCH_INIT;
     d.kernel = kernel;
     d.global_size_parameter[0] = 1 + offsetof(parameters, n);
@@ -34,7 +35,8 @@ static ls_prepared *prepare(fixture *f, const ls_kernel *kernel, ls_buffer *x, l
     static const ls_scalar_link bad[] = {{4, 0, 8}};
     d.links = bad;
     d.link_count = 1;
-    REFUSED(LS_E_INVALID_ARGUMENT, ls_batch_dispatch(batch, &d, error)); /* outside the scalar block */
+    /* outside the scalar block */
+    REFUSED(LS_E_INVALID_ARGUMENT, ls_batch_dispatch(batch, &d, error));
     OK(ls_prepare(batch, &prepared, error));
     ls_batch_destroy(&batch);
     return prepared;
@@ -76,7 +78,8 @@ static void missing_parameters_are_not_submitted(void **state)
 {
     fixture *f = *state;
     ls_program *program = contract_program(f, contract_add_text);
-    ls_buffer *x = contract_buffer_u32(f, NULL, 8), *y = contract_buffer_u32(f, (uint32_t[]){9, 9, 9, 9, 9, 9, 9, 9}, 8);
+    ls_buffer *x = contract_buffer_u32(f, NULL, 8),
+              *y = contract_buffer_u32(f, (uint32_t[]){9, 9, 9, 9, 9, 9, 9, 9}, 8);
     ls_prepared *prepared = prepare(f, contract_kernel(program, "add"), x, y);
     uint32_t words[8] = {0};
     parameters p = {8, 1, 1};
@@ -85,17 +88,22 @@ static void missing_parameters_are_not_submitted(void **state)
     ls_submit_params params = LS_SUBMIT_PARAMS_INIT;
     params.parameters = &p;
     params.parameter_bytes = sizeof p;
-    NOT_SUBMITTED(LS_E_INVALID_ARGUMENT, ls_submit_prepared(f->stream, prepared, &params, &fence, error));
+    NOT_SUBMITTED(LS_E_INVALID_ARGUMENT,
+                  ls_submit_prepared(f->stream, prepared, &params, &fence, error));
     params.slots = slots;
     params.slot_count = 1;
-    NOT_SUBMITTED(LS_E_INVALID_ARGUMENT, ls_submit_prepared(f->stream, prepared, &params, &fence, error));
+    NOT_SUBMITTED(LS_E_INVALID_ARGUMENT,
+                  ls_submit_prepared(f->stream, prepared, &params, &fence, error));
     params.slot_count = 2;
     slots[1].download = NULL;
-    NOT_SUBMITTED(LS_E_INVALID_ARGUMENT, ls_submit_prepared(f->stream, prepared, &params, &fence, error));
+    NOT_SUBMITTED(LS_E_INVALID_ARGUMENT,
+                  ls_submit_prepared(f->stream, prepared, &params, &fence, error));
     slots[1].download = words;
     params.parameter_bytes = 8;
-    NOT_SUBMITTED(LS_E_INVALID_ARGUMENT, ls_submit_prepared(f->stream, prepared, &params, &fence, error));
-    NOT_SUBMITTED(LS_E_INVALID_ARGUMENT, ls_submit_prepared(f->stream, NULL, &params, &fence, error));
+    NOT_SUBMITTED(LS_E_INVALID_ARGUMENT,
+                  ls_submit_prepared(f->stream, prepared, &params, &fence, error));
+    NOT_SUBMITTED(LS_E_INVALID_ARGUMENT,
+                  ls_submit_prepared(f->stream, NULL, &params, &fence, error));
     contract_expect_u32(y, 0, 9); /* nothing ran */
     ls_prepared_destroy(&prepared);
     ls_buffer_destroy(&x);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Contract: attribution, timing, counters, the trace file, fallback, what a receipt says about a program. */
+/* Contract: attribution, timing, counters, the trace file, fallback, what a receipt says about a
+ * program. */
 #include "contract.h"
 
 #include <jansson.h>
@@ -48,7 +49,8 @@ static void attribution_lists_what_ran_in_order(void **state)
         command = row->command;
         assert_false(row->fallback);
         assert_true(row->timing.state != LS_TIMING_NOT_REQUESTED);
-        assert_true((row->timing.state == LS_TIMING_UNAVAILABLE) == (row->timing.unavailable != NULL));
+        assert_true((row->timing.state == LS_TIMING_UNAVAILABLE) ==
+                    (row->timing.unavailable != NULL));
     }
     assert_int_equal(r.attribution[0].tag.node, 7);
     assert_string_equal(r.attribution[0].tag.label, "load");
@@ -136,7 +138,8 @@ static void counters_count_and_reset(void **state)
 static void programs_are_cached(void **state)
 {
     fixture *f = *state;
-    ls_program *a = contract_program(f, contract_add_text), *b = contract_program(f, contract_add_text);
+    ls_program *a = contract_program(f, contract_add_text),
+               *b = contract_program(f, contract_add_text);
     ls_counters c = {.struct_size = sizeof c};
     ls_device_counters(f->device, &c);
     assert_int_equal(c.programs_built, 1);
@@ -159,7 +162,8 @@ static void the_trace_is_a_file_that_viewers_open(void **state)
     ls_buffer *b = contract_buffer_u32(f, NULL, 8);
     ls_batch *batch = NULL;
     OK(ls_batch_create(f->device, &batch, error));
-    OK(ls_batch_fill(batch, WHOLE(b), &(uint32_t){1}, 4, &(ls_tag){LS_PHASE_COMPUTE, 3, "quote \" here"}, error));
+    OK(ls_batch_fill(batch, WHOLE(b), &(uint32_t){1}, 4,
+                     &(ls_tag){LS_PHASE_COMPUTE, 3, "quote \" here"}, error));
     contract_run(f, batch);
     REFUSED(LS_E_NOT_FOUND, ls_trace_end(f->device, "no-such-folder/trace.json", error));
     OK(ls_trace_begin(f->device, error));
@@ -230,7 +234,8 @@ static void unchecked_and_unordered_show_in_the_receipt(void **state)
     ls_program_destroy(&program);
 }
 
-/* A kernel beyond every limit, built with a fallback: decided when it is built, refused when the fallback cannot either. */
+/* A kernel beyond every limit, built with a fallback: decided when it is built, refused when the
+ * fallback cannot either. */
 static void unsupported_programs_name_the_limit(void **state)
 {
     fixture *f = *state;

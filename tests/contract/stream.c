@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Contract: streams are ordered, waits on fences order streams, hazards without a fence are not submitted. */
+/* Contract: streams are ordered, waits on fences order streams, hazards without a fence are not
+ * submitted. */
 #include "contract.h"
 
 /* A submission that keeps the first stream busy until it is cancelled; `y` is written by it. */
@@ -12,7 +13,8 @@ typedef struct busy {
 
 static busy start_busy(fixture *f)
 {
-    busy b = {.program = contract_program(f, contract_endless_text), .y = contract_buffer_u32(f, NULL, 4)};
+    busy b = {.program = contract_program(f, contract_endless_text),
+              .y = contract_buffer_u32(f, NULL, 4)};
     ls_range range = {b.y, 0, 8};
     ls_dispatch d = LS_DISPATCH_INIT;
     d.kernel = contract_kernel(b.program, "endless");
@@ -72,14 +74,16 @@ static void hazards_between_streams_need_a_fence(void **state)
     ls_fence *fence = NULL;
     uint32_t out[4];
     OK(ls_batch_create(f->device, &batch, error));
-    OK(ls_batch_download(batch, (ls_range){b.y, 4, 4}, LS_MEM_U32, out, NULL, error)); /* read after write */
+    /* read after write */
+    OK(ls_batch_download(batch, (ls_range){b.y, 4, 4}, LS_MEM_U32, out, NULL, error));
     NOT_SUBMITTED(LS_E_BUSY, ls_submit(other, batch, NULL, &fence, error));
     ls_batch_clear(batch);
     OK(ls_batch_fill(batch, WHOLE(b.y), &(uint32_t){1}, 4, NULL, error)); /* write after write */
     NOT_SUBMITTED(LS_E_BUSY, ls_submit(other, batch, NULL, &fence, error));
     assert_int_equal(ls_stream_query(other, NULL), LS_STREAM_READY);
     ls_batch_clear(batch);
-    OK(ls_batch_fill(batch, (ls_range){b.y, 8, 8}, &(uint32_t){1}, 4, NULL, error)); /* bytes it does not write */
+    /* bytes it does not write */
+    OK(ls_batch_fill(batch, (ls_range){b.y, 8, 8}, &(uint32_t){1}, 4, NULL, error));
     OK(ls_submit(other, batch, NULL, &fence, error));
     ls_fence *waiting = NULL;
     ls_batch_clear(batch);
@@ -87,10 +91,12 @@ static void hazards_between_streams_need_a_fence(void **state)
     ls_submit_params params = LS_SUBMIT_PARAMS_INIT;
     params.wait = &b.fence;
     params.wait_count = 1;
-    OK(ls_submit(other, batch, &params, &waiting, error)); /* with a fence to wait for it is accepted */
+    /* with a fence to wait for it is accepted */
+    OK(ls_submit(other, batch, &params, &waiting, error));
     OK(ls_fence_cancel(b.fence, 10 * SECOND, error));
     ls_receipt receipt = {.struct_size = sizeof receipt};
-    REFUSED(LS_E_FAILED, ls_fence_wait(waiting, 10 * SECOND, &receipt, error)); /* what it waited for failed */
+    /* what it waited for failed */
+    REFUSED(LS_E_FAILED, ls_fence_wait(waiting, 10 * SECOND, &receipt, error));
     assert_int_equal(ls_stream_query(other, NULL), LS_STREAM_FAILED);
     ls_fence_destroy(&fence);
     ls_fence_destroy(&waiting);

@@ -76,8 +76,7 @@ static void expect_one(const char *head, const char *declarations, const char *b
     finish(&f);
 }
 
-/* --- bounds --------------------------------------------------------------------------------------
- */
+/* --- bounds ----------------------------------------------------------------------------------- */
 
 static void test_out_of_bounds(void **state)
 {
@@ -195,8 +194,8 @@ static void test_missing_barrier(void **state)
                           "  %14 = load u32 shared 0 [%7] : i32\n");
 }
 
-/* Subgroup operations and workgroup_uniform() let lanes wait for each other, but order no memory.
- */
+/* Subgroup operations and workgroup_uniform() let lanes wait for each other, but order no
+ * memory. */
 static void test_exchange_orders_no_memory(void **state)
 {
     (void)state;

@@ -22,8 +22,7 @@ static void use_schedule(fixture *f, size_t i)
     f->launch.seed = schedules[i].seed;
 }
 
-/* --- barriers ------------------------------------------------------------------------------------
- */
+/* --- barriers --------------------------------------------------------------------------------- */
 
 /* Prefix sum in shared memory (Hillis and Steele, two arrays in turn): log2(32) barriers in a loop.
  * s[p][i] + (i >= d ? s[p][i-d] : 0) -> s[1-p][i]. An index below 0 reads 0. */
@@ -104,8 +103,7 @@ static void test_fresh_memory(void **state)
     finish(&f);
 }
 
-/* --- subgroups -----------------------------------------------------------------------------------
- */
+/* --- subgroups -------------------------------------------------------------------------------- */
 
 /* Runs `body`, which makes %9 (u32 bits) of %5 = x[i]; checks it for three subgroups in a workgroup
  * of 64 and one half empty one under all schedules. */
@@ -276,8 +274,7 @@ static void test_workgroup_uniform(void **state)
     finish(&f);
 }
 
-/* --- grid barriers -------------------------------------------------------------------------------
- */
+/* --- grid barriers ---------------------------------------------------------------------------- */
 
 /* Three rounds of y[i] = y[i] + y[(i + 1) % n] over the whole grid, each round reading what the
  * last one wrote; the values carried over are variables and shared memory. */
@@ -345,8 +342,7 @@ static void test_grid_barriers(void **state)
     finish(&f);
 }
 
-/* --- schedules -----------------------------------------------------------------------------------
- */
+/* --- schedules -------------------------------------------------------------------------------- */
 
 /* The order in which lanes ran, seen through an (unordered) counter. */
 static void run_order(fixture *f, size_t schedule, uint32_t y[13])
@@ -411,8 +407,7 @@ static void test_order_changes_at_barriers(void **state)
     finish(&f);
 }
 
-/* --- limits --------------------------------------------------------------------------------------
- */
+/* --- limits ----------------------------------------------------------------------------------- */
 
 static void test_grid_memory_limit(void **state)
 {

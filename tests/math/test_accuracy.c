@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A sample of the accuracy benchmark (bench/accuracy): a stride through all inputs, the
- * neighbourhoods of every power of two, of reduction boundaries and of the worst inputs known, and a
- * table of special values. Fails above the stated bounds.
+ * neighbourhoods of every power of two, of reduction boundaries and of the worst inputs known, and
+ * a table of special values. Fails above the stated bounds.
  */
 #include "base/cmocka_all.h"
 

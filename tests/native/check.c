@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The two ways of running a kernel, and their comparison. The native side is a shared object made by the system's C
- * compiler: the text, included behind lockstep/kernel.h, and a small driver that unpacks the scalar block. It runs in a
- * child process on shared memory, so that a crash or an endless loop there is a verdict and not the end of the check.
+ * The two ways of running a kernel, and their comparison. The native side is a shared object made
+ * by the system's C compiler: the text, included behind lockstep/kernel.h, and a small driver that
+ * unpacks the scalar block. It runs in a child process on shared memory, so that a crash or an
+ * endless loop there is a verdict and not the end of the check.
  *
- * Lanes that the interpreter flags (x/0, a shift count, a cast out of range, ...) are not run natively. Where some lanes
- * are flagged, outputs are compared element by element for the other lanes only: element i belongs to lane i.
+ * Lanes that the interpreter flags (x/0, a shift count, a cast out of range, ...) are not run
+ * natively. Where some lanes are flagged, outputs are compared element by element for the other
+ * lanes only: element i belongs to lane i.
  */
 #include "check.h"
 
@@ -29,17 +31,20 @@
 
 enum { PASSED = 2 }; /* variants after the passes: optimised; optimised and lowered */
 
-typedef void drive(void *const *buffers, const unsigned char *scalars, const uint32_t *lanes, const uint32_t *group,
-                   const unsigned char *skip);
+typedef void drive(void *const *buffers, const unsigned char *scalars, const uint32_t *lanes,
+                   const uint32_t *group, const unsigned char *skip);
 
 const char *ls__native_verdict_name(ls__native_verdict verdict)
 {
-    static const char *const names[] = {"equal",         "differs", "rejected by our front end", "refused by the C compiler",
-                                        "native crash", "interpreter failed", "a pass failed", "differs after passes", "not applicable"};
+    static const char *const names[] = {
+        "equal", "differs", "rejected by our front end", "refused by the C compiler",
+        "native crash", "interpreter failed", "a pass failed", "differs after passes",
+        "not applicable"
+    };
     return names[verdict];
 }
 
-/* --- front end ----------------------------------------------------------------------------------- */
+/* --- front end -------------------------------------------------------------------------------- */
 static bool include_file(void *context, const char *path, char **text, size_t *length)
 {
     (void)context;
@@ -53,16 +58,19 @@ static bool include_file(void *context, const char *path, char **text, size_t *l
 static ls__ir_module *front_end(ls__native_program *program)
 {
     ls__lang_library library = {ls__kernels_math, ls__kernels_math_count};
-    ls__lang_options options = {.path = program->path, .include = include_file, .library = &library};
+    ls__lang_options options = {
+        .path = program->path, .include = include_file, .library = &library};
     ls__lang_diagnostics diagnostics = {0};
     ls__ir_module *module = NULL;
     ls_error error = {0};
-    if (ls__lang_compile(program->text, program->length, &options, &module, &diagnostics, &error) != LS_OK) {
+    if (ls__lang_compile(program->text, program->length, &options, &module, &diagnostics, &error) !=
+        LS_OK) {
         program->verdict = LS__NATIVE_REJECTED;
         snprintf(program->message, sizeof program->message, "%s", error.message);
         if (diagnostics.items.count) {
             const ls__lang_diagnostic *d = &diagnostics.items.items[0];
-            snprintf(program->message, sizeof program->message, "%u:%u: %s: %s", d->line, d->column, d->id, d->message);
+            snprintf(program->message, sizeof program->message, "%u:%u: %s: %s", d->line, d->column,
+                     d->id, d->message);
         }
         module = NULL;
     }
@@ -84,9 +92,10 @@ static bool runs_lane_by_lane(const ls__ir_function *kernel)
     return !synchronises && !kernel->shared.count;
 }
 
-/* The same module after the passes: optimised, and with everything lowered that can be. NULL with the verdict set when
- * a pass fails. */
-static ls__ir_module *after_passes(ls__native_program *program, const ls__ir_module *module, uint32_t lower)
+/* The same module after the passes: optimised, and with everything lowered that can be. NULL with
+ * the verdict set when a pass fails. */
+static ls__ir_module *after_passes(ls__native_program *program, const ls__ir_module *module,
+                                   uint32_t lower)
 {
     ls_error error = {0};
     ls__oom oom;
@@ -100,12 +109,14 @@ static ls__ir_module *after_passes(ls__native_program *program, const ls__ir_mod
         ls__ir_module_destroy(&copy);
     }
     program->verdict = LS__NATIVE_PASSES_FAILED;
-    snprintf(program->message, sizeof program->message, "%s: %.480s", lower ? "lowered" : "optimised", error.message);
+    snprintf(program->message, sizeof program->message, "%s: %.480s",
+             lower ? "lowered" : "optimised", error.message);
     return NULL;
 }
 
-/* --- native side --------------------------------------------------------------------------------- */
-static void write_driver(ls__strbuf *out, const ls__native_program *program, const ls__ir_module *module, uint32_t index)
+/* --- native side ------------------------------------------------------------------------------ */
+static void write_driver(ls__strbuf *out, const ls__native_program *program,
+                         const ls__ir_module *module, uint32_t index)
 {
     ls__strbuf_printf(out, "#include \"lockstep/kernel.h\"\n#include \"%s\"\n", program->path);
     for (uint32_t i = 1; i < module->functions.count; i++) {
@@ -113,18 +124,22 @@ static void write_driver(ls__strbuf *out, const ls__native_program *program, con
         if (!f->is_kernel || !runs_lane_by_lane(f))
             continue;
         ls__strbuf_printf(out,
-                          "void drive_%u_%u(void *const *b, const unsigned char *s, const u32 *lanes, const u32 *group, "
-                          "const unsigned char *skip)\n{\n    (void)b; (void)s;\n    ls_native_set_launch(lanes, group);\n"
-                          "    for (u64 i = 0; i < ls_native_lane_count(); i++) {\n        if (skip[i]) continue;\n"
+                          "void drive_%u_%u(void *const *b, const unsigned char *s, const u32 "
+                          "*lanes, const u32 *group, "
+                          "const unsigned char *skip)\n{\n    (void)b; (void)s;\n    "
+                          "ls_native_set_launch(lanes, group);\n"
+                          "    for (u64 i = 0; i < ls_native_lane_count(); i++) {\n        if "
+                          "(skip[i]) continue;\n"
                           "        ls_native_set_lane(i);\n        %s(",
                           index, i, f->name);
         for (uint32_t p = 0; p < f->params.count; p++) {
             const ls__ir_param *param = &f->params.items[p];
             if (param->is_pointer)
-                ls__strbuf_printf(out, "%s(%s *)b[%u]", p ? ", " : "", param->type_name, param->buffer);
+                ls__strbuf_printf(out, "%s(%s *)b[%u]", p ? ", " : "", param->type_name,
+                                  param->buffer);
             else
-                ls__strbuf_printf(out, "%s*(const %s *)(const void *)(s + %u)", p ? ", " : "", param->type_name,
-                                  param->offset);
+                ls__strbuf_printf(out, "%s*(const %s *)(const void *)(s + %u)", p ? ", " : "",
+                                  param->type_name, param->offset);
         }
         ls__strbuf_printf(out, ");\n    }\n}\n");
     }
@@ -139,10 +154,13 @@ static bool write_text(const char *path, const char *text, size_t length)
     return fclose(file) == 0 && good;
 }
 
-static int run_compiler(const ls__native_options *options, char *const *sources, uint32_t count, const char *object)
+static int run_compiler(const ls__native_options *options, char *const *sources, uint32_t count,
+                        const char *object)
 {
-    static const char *const flags[] = {"-std=c11", "-O1", "-fwrapv", "-fno-strict-aliasing", "-ffp-contract=off",
-                                        "-fPIC", "-shared", "-w", "-o"};
+    static const char *const flags[] = {
+        "-std=c11", "-O1", "-fwrapv", "-fno-strict-aliasing", "-ffp-contract=off", "-fPIC",
+        "-shared", "-w", "-o"
+    };
     enum { FLAGS = sizeof flags / sizeof *flags };
     char include[4096], log[4096];
     snprintf(include, sizeof include, "-I%s", options->include_dir);
@@ -172,18 +190,24 @@ static int run_compiler(const ls__native_options *options, char *const *sources,
     return status;
 }
 
-/* --- inputs --------------------------------------------------------------------------------------- */
+/* --- inputs ----------------------------------------------------------------------------------- */
 static uint64_t edge_or_random(ls__rng *rng, ls_mem mem)
 {
-    static const uint32_t f32s[] = {0,          0x80000000, 0x3f800000, 0xbf800000, 1,          0x80000001, 0x007fffff,
-                                    0x00800000, 0x7f7fffff, 0xff7fffff, 0x7f800000, 0xff800000, 0x7fc00000, 0x7fa00001,
-                                    0xffc12345, 0x4f000000, 0xcf000000, 0x4effffff, 0x3f000000, 0x3effffff};
-    static const uint64_t f64s[] = {0, 1ull << 63, 0x3ff0000000000000, 1, 0x000fffffffffffff, 0x0010000000000000,
-                                    0x7fefffffffffffff, 0x7ff0000000000000, 0xfff0000000000000, 0x7ff8000000000000,
-                                    0x7ff0000000000001, 0x41dfffffffc00000, 0xc1e0000000000000, 0x36a0000000000000};
-    static const uint64_t ints[] = {0, 1, 2, 3, 31, 32, 33, 63, 64, 127, 128, 255, 256, 32767, 32768, 65535, 0x7fffffff,
-                                    0x80000000, 0xffffffff, 0x100000000, 0x7fffffffffffffff, 0x8000000000000000, ~0ull,
-                                    ~1ull, 0xffffffff80000000};
+    static const uint32_t f32s[] = {
+        0, 0x80000000, 0x3f800000, 0xbf800000, 1, 0x80000001, 0x007fffff, 0x00800000, 0x7f7fffff,
+        0xff7fffff, 0x7f800000, 0xff800000, 0x7fc00000, 0x7fa00001, 0xffc12345, 0x4f000000,
+        0xcf000000, 0x4effffff, 0x3f000000, 0x3effffff
+    };
+    static const uint64_t f64s[] = {
+        0, 1ull << 63, 0x3ff0000000000000, 1, 0x000fffffffffffff, 0x0010000000000000,
+        0x7fefffffffffffff, 0x7ff0000000000000, 0xfff0000000000000, 0x7ff8000000000000,
+        0x7ff0000000000001, 0x41dfffffffc00000, 0xc1e0000000000000, 0x36a0000000000000
+    };
+    static const uint64_t ints[] = {
+        0, 1, 2, 3, 31, 32, 33, 63, 64, 127, 128, 255, 256, 32767, 32768, 65535, 0x7fffffff,
+        0x80000000, 0xffffffff, 0x100000000, 0x7fffffffffffffff, 0x8000000000000000, ~0ull, ~1ull,
+        0xffffffff80000000
+    };
 #define FROM(list) (list)[ls__rng_below(rng, sizeof(list) / sizeof *(list))]
     uint32_t choice = ls__rng_below(rng, 4);
     switch (mem) {
@@ -194,7 +218,8 @@ static uint64_t edge_or_random(ls__rng *rng, ls_mem mem)
             return FROM(f32s);
         if (choice == 1)
             return (uint32_t)ls__rng_u64(rng);
-        float f = (float)((int32_t)ls__rng_u64(rng) >> ls__rng_below(rng, 32)) / (float)(1 + ls__rng_below(rng, 1000));
+        float f = (float)((int32_t)ls__rng_u64(rng) >> ls__rng_below(rng, 32)) /
+                  (float)(1 + ls__rng_below(rng, 1000));
         uint32_t bits;
         memcpy(&bits, &f, 4);
         return bits;
@@ -204,7 +229,8 @@ static uint64_t edge_or_random(ls__rng *rng, ls_mem mem)
             return FROM(f64s);
         if (choice == 1)
             return ls__rng_u64(rng);
-        double d = (double)((int64_t)ls__rng_u64(rng) >> ls__rng_below(rng, 64)) / (double)(1 + ls__rng_below(rng, 1000));
+        double d = (double)((int64_t)ls__rng_u64(rng) >> ls__rng_below(rng, 64)) /
+                   (double)(1 + ls__rng_below(rng, 1000));
         uint64_t bits;
         memcpy(&bits, &d, 8);
         return bits;
@@ -227,26 +253,31 @@ static void fill(ls__rng *rng, const ls__ir_param *param, uint8_t *bytes, uint32
         }
         for (uint32_t f = 0; f < param->field_count; f++) {
             uint64_t bits = edge_or_random(rng, (ls_mem)param->fields[f].mem);
-            memcpy(at + param->fields[f].offset, &bits, ls__ir_mem_bytes((ls_mem)param->fields[f].mem));
+            memcpy(at + param->fields[f].offset, &bits,
+                   ls__ir_mem_bytes((ls_mem)param->fields[f].mem));
         }
     }
 }
 
-/* NaNs of float outputs made canonical, on both sides alike: loading and storing back applies the NaN rule. */
+/* NaNs of float outputs made canonical, on both sides alike: loading and storing back applies the
+ * NaN rule. */
 static void canonical(const ls__ir_param *param, uint8_t *bytes, uint32_t elements)
 {
     for (uint32_t e = 0; e < elements; e++) {
         uint8_t *at = bytes + (size_t)e * param->size;
         if (ls__ir_mem_is_float((ls_mem)param->mem))
-            ls__ir_store_bits((ls_mem)param->mem, at, ls__ir_load_bits((ls_mem)param->mem, at), false);
+            ls__ir_store_bits((ls_mem)param->mem, at, ls__ir_load_bits((ls_mem)param->mem, at),
+                              false);
         for (uint32_t f = 0; f < param->field_count; f++)
             if (ls__ir_mem_is_float((ls_mem)param->fields[f].mem))
-                ls__ir_store_bits((ls_mem)param->fields[f].mem, at + param->fields[f].offset,
-                                  ls__ir_load_bits((ls_mem)param->fields[f].mem, at + param->fields[f].offset), false);
+                ls__ir_store_bits(
+                    (ls_mem)param->fields[f].mem, at + param->fields[f].offset,
+                    ls__ir_load_bits((ls_mem)param->fields[f].mem, at + param->fields[f].offset),
+                    false);
     }
 }
 
-/* --- one launch, both ways -------------------------------------------------------------------------- */
+/* --- one launch, both ways -------------------------------------------------------------------- */
 typedef struct launch {
     ls__native_program *program;
     const ls__native_options *options;
@@ -254,9 +285,11 @@ typedef struct launch {
     const ls__ir_function *kernel;
     drive *native;
     uint32_t group_lanes, total_lanes; /* total: rounded up to whole workgroups */
-    uint8_t *shared;                   /* memory shared with the child: skip flags, then native buffers */
+    uint8_t *shared;                   /* memory shared with the child: skip flags, then native
+                                          buffers */
     uint8_t *skip;
-    uint8_t **ours, **theirs, **again; /* interpreted, native, interpreted after passes; by buffer index */
+    uint8_t **ours, **theirs, **again; /* interpreted, native, interpreted after passes; by buffer
+                                          index */
     uint8_t scalars[4096];
 } launch;
 
@@ -278,17 +311,20 @@ static bool interpret(launch *l, const ls__ir_module *module, uint8_t *const *bu
     for (uint32_t p = 0; p < l->kernel->params.count; p++) {
         const ls__ir_param *param = &l->kernel->params.items[p];
         if (param->is_pointer)
-            bindings[param->buffer] = (ls__interp_binding){.bytes = buffers[param->buffer],
-                                                           .size = (uint64_t)l->options->elements * param->size,
-                                                           .identity = param->buffer + 1};
+            bindings[param->buffer] =
+                (ls__interp_binding){.bytes = buffers[param->buffer],
+                                     .size = (uint64_t)l->options->elements * param->size,
+                                     .identity = param->buffer + 1};
     }
     ls__interp_launch launch = {.module = module,
-                                .kernel = ls__ir_function_find(module, ls__str_from(l->kernel->name)),
+                                .kernel =
+                                    ls__ir_function_find(module, ls__str_from(l->kernel->name)),
                                 .bindings = bindings,
                                 .scalars = l->scalars,
                                 .global_size = {l->options->lanes, 1, 1},
                                 .flag_undefined_c = flag,
-                                .sanitize = flag, /* reads and writes out of range are undefined in C too */
+                                .sanitize = flag, /* reads and writes out of range are undefined in
+                                                     C too */
                                 .report_all = true,
                                 .on_report = flag ? on_report : NULL,
                                 .context = l};
@@ -319,8 +355,8 @@ static bool run_native(launch *l)
     if (child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return true;
     l->program->verdict = LS__NATIVE_CRASHED;
-    snprintf(l->program->message, sizeof l->program->message, "kernel %s: native run ended with status %d",
-             l->kernel->name, status);
+    snprintf(l->program->message, sizeof l->program->message,
+             "kernel %s: native run ended with status %d", l->kernel->name, status);
     return false;
 }
 
@@ -333,8 +369,9 @@ static bool compare_passed(launch *l, uint32_t which, uint32_t round)
                                           (size_t)param->size * l->options->elements))
             continue;
         l->program->verdict = LS__NATIVE_PASSES_DIFFER;
-        snprintf(l->program->message, sizeof l->program->message, "kernel %s, inputs %u: %s differs %s", l->kernel->name,
-                 round, param->name, which ? "lowered" : "optimised");
+        snprintf(l->program->message, sizeof l->program->message,
+                 "kernel %s, inputs %u: %s differs %s", l->kernel->name, round, param->name,
+                 which ? "lowered" : "optimised");
         return false;
     }
     return true;
@@ -362,16 +399,18 @@ static bool compare(launch *l, uint32_t round)
             memcpy(&y, b, param->size < 8 ? param->size : 8);
             l->program->verdict = LS__NATIVE_DIFFERS;
             snprintf(l->program->message, sizeof l->program->message,
-                     "kernel %s, inputs %u: %s[%u] is %#llx interpreted, %#llx native", l->kernel->name, round, param->name,
-                     e, (unsigned long long)x, (unsigned long long)y);
+                     "kernel %s, inputs %u: %s[%u] is %#llx interpreted, %#llx native",
+                     l->kernel->name, round, param->name, e, (unsigned long long)x,
+                     (unsigned long long)y);
             return false;
         }
     }
     return true;
 }
 
-static void check_kernel(ls__native_program *program, const ls__native_options *options, const ls__ir_module *module,
-                         const ls__ir_module *const *passed, const ls__ir_function *kernel, drive *native)
+static void check_kernel(ls__native_program *program, const ls__native_options *options,
+                         const ls__ir_module *module, const ls__ir_module *const *passed,
+                         const ls__ir_function *kernel, drive *native)
 {
     launch l = {.program = program,
                 .options = options,
@@ -395,7 +434,8 @@ static void check_kernel(ls__native_program *program, const ls__native_options *
         program->verdict = LS__NATIVE_INTERP_FAILED;
         snprintf(program->message, sizeof program->message, "out of memory");
     }
-    for (uint32_t round = 0; program->verdict == LS__NATIVE_EQUAL && round < options->rounds; round++) {
+    for (uint32_t round = 0; program->verdict == LS__NATIVE_EQUAL && round < options->rounds;
+         round++) {
         ls__rng rng = {options->seed * 1000003u + round};
         size_t at = (l.total_lanes + 15u) & ~15u;
         memset(l.skip, 0, l.total_lanes);
@@ -446,7 +486,7 @@ static void first_error(const ls__native_options *options, char *message, size_t
         fclose(log);
 }
 
-/* --- all programs ----------------------------------------------------------------------------------- */
+/* --- all programs ----------------------------------------------------------------------------- */
 static bool build(ls__native_program *programs, ls__ir_module **modules, uint32_t count,
                   const ls__native_options *options, const char *object)
 {
@@ -471,10 +511,12 @@ static bool build(ls__native_program *programs, ls__ir_module **modules, uint32_
     return good;
 }
 
-void ls__native_check(ls__native_program *programs, uint32_t count, const ls__native_options *options)
+void ls__native_check(ls__native_program *programs, uint32_t count,
+                      const ls__native_options *options)
 {
     char object[4096];
-    snprintf(object, sizeof object, "%s/native_%llu.so", options->work_dir, (unsigned long long)ls__os_now_ns());
+    snprintf(object, sizeof object, "%s/native_%llu.so", options->work_dir,
+             (unsigned long long)ls__os_now_ns());
     ls__ir_module **modules = ls__mem_alloc(count, sizeof *modules);
     if (!modules)
         return;
@@ -510,13 +552,15 @@ void ls__native_check(ls__native_program *programs, uint32_t count, const ls__na
             snprintf(name, sizeof name, "drive_%u_%u", i, f);
             drive *native = NULL;
             void *symbol = library ? dlsym(library, name) : NULL;
-            memcpy(&native, &symbol, sizeof native); /* an object pointer to a function pointer, as POSIX allows */
+            /* an object pointer to a function pointer, as POSIX allows */
+            memcpy(&native, &symbol, sizeof native);
             if (!native) {
                 programs[i].verdict = LS__NATIVE_CC_FAILED;
                 first_error(options, programs[i].message, sizeof programs[i].message);
                 break;
             }
-            check_kernel(&programs[i], options, modules[i], (const ls__ir_module *const *)passed, kernel, native);
+            check_kernel(&programs[i], options, modules[i], (const ls__ir_module *const *)passed,
+                         kernel, native);
             if (programs[i].verdict != LS__NATIVE_EQUAL)
                 break;
         }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The native check: one kernel text compiled twice, by our front end (run by the interpreter) and by the system's C
- * compiler with lockstep/kernel.h in front (run lane by lane), and compared bit for bit over seeded inputs. The two
- * share nothing but the text. The interpreter also runs the program after the IR passes, optimised and with everything
- * lowered; that must not change a bit.
+ * The native check: one kernel text compiled twice, by our front end (run by the interpreter) and
+ * by the system's C compiler with lockstep/kernel.h in front (run lane by lane), and compared bit
+ * for bit over seeded inputs. The two share nothing but the text. The interpreter also runs the
+ * program after the IR passes, optimised and with everything lowered; that must not change a bit.
  */
 #ifndef LS_TESTS_NATIVE_CHECK_H
 #define LS_TESTS_NATIVE_CHECK_H
@@ -47,10 +47,12 @@ typedef struct ls__native_options {
 } ls__native_options;
 
 /* Checks all kernels of all programs; one run of the C compiler for all of them. */
-void ls__native_check(ls__native_program *programs, uint32_t count, const ls__native_options *options);
+void ls__native_check(ls__native_program *programs, uint32_t count,
+                      const ls__native_options *options);
 
-/* Makes a failing program smaller while its verdict stays the same: removes lines and blocks, then replaces
- * parenthesised expressions by constants. The result is appended to `out`. */
-void ls__native_reduce(const ls__native_program *program, const ls__native_options *options, ls__strbuf *out);
+/* Makes a failing program smaller while its verdict stays the same: removes lines and blocks, then
+ * replaces parenthesised expressions by constants. The result is appended to `out`. */
+void ls__native_reduce(const ls__native_program *program, const ls__native_options *options,
+                       ls__strbuf *out);
 
 #endif

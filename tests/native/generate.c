@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The generator of random Kernel C programs. It keeps a list of the variables in scope and makes typed expressions from
- * them; whatever C leaves undefined is avoided by a guard written into the text: divisors are tested, shift counts and
- * indices masked, float-to-integer casts range-checked, loops counted by variables nothing else may write.
+ * The generator of random Kernel C programs. It keeps a list of the variables in scope and makes
+ * typed expressions from them; whatever C leaves undefined is avoided by a guard written into the
+ * text: divisors are tested, shift counts and indices masked, float-to-integer casts range-checked,
+ * loops counted by variables nothing else may write.
  *
- * An operand may always be wrapped in a cast to the wanted type, so every type meets every other in the usual
- * arithmetic conversions; those are what the native check is best at finding wrong.
+ * An operand may always be wrapped in a cast to the wanted type, so every type meets every other in
+ * the usual arithmetic conversions; those are what the native check is best at finding wrong.
  */
 #include "generate.h"
 
@@ -96,15 +97,34 @@ static bool is_signed(kind type)
 
 static void literal(generator *g, kind type)
 {
-    static const char *const i32s[] = {"0", "1", "2", "3", "7", "31", "255", "65535", "2147483647", "(-1)",
-                                       "(-2147483647 - 1)", "1000003"};
-    static const char *const u32s[] = {"0u", "1u", "5u", "32u", "127u", "4294967295u", "2147483648u", "40503u"};
-    static const char *const i64s[] = {"0ll", "1ll", "(-1ll)", "4294967296ll", "(-9223372036854775807ll - 1)",
-                                       "9223372036854775807ll", "123456789012345ll"};
-    static const char *const u64s[] = {"0ull", "1ull", "18446744073709551615ull", "9223372036854775808ull", "63ull"};
-    static const char *const f32s[] = {"0.0f",  "1.0f",    "(-0.0f)", "0.5f",          "(-1.5f)", "1e10f",
-                                       "1e-40f", "3.14159f", "16777217.0f", "3.4028235e38f", "1.17549435e-38f"};
-    static const char *const f64s[] = {"0.0", "1.0", "(-0.0)", "0.1", "(-2.5)", "1e300", "4.9e-324", "9007199254740993.0"};
+    static const char *const i32s[] = {"0",
+                                       "1",
+                                       "2",
+                                       "3",
+                                       "7",
+                                       "31",
+                                       "255",
+                                       "65535",
+                                       "2147483647",
+                                       "(-1)",
+                                       "(-2147483647 - 1)",
+                                       "1000003"};
+    static const char *const u32s[] = {"0u",   "1u",          "5u",          "32u",
+                                       "127u", "4294967295u", "2147483648u", "40503u"};
+    static const char *const i64s[] = {"0ll",
+                                       "1ll",
+                                       "(-1ll)",
+                                       "4294967296ll",
+                                       "(-9223372036854775807ll - 1)",
+                                       "9223372036854775807ll",
+                                       "123456789012345ll"};
+    static const char *const u64s[] = {"0ull", "1ull", "18446744073709551615ull",
+                                       "9223372036854775808ull", "63ull"};
+    static const char *const f32s[] = {"0.0f",        "1.0f",          "(-0.0f)",        "0.5f",
+                                       "(-1.5f)",     "1e10f",         "1e-40f",         "3.14159f",
+                                       "16777217.0f", "3.4028235e38f", "1.17549435e-38f"};
+    static const char *const f64s[] = {"0.0",    "1.0",   "(-0.0)",   "0.1",
+                                       "(-2.5)", "1e300", "4.9e-324", "9007199254740993.0"};
 #define ONE_OF(list) put(g, (list)[pick(g, sizeof(list) / sizeof *(list))])
     switch (type) {
     case BOOL:
@@ -143,7 +163,8 @@ static void index_expression(generator *g, uint32_t count, uint32_t depth)
     ls__strbuf_printf(g->out, " & %u)", count - 1);
 }
 
-/* A leaf of any type: a variable, an element, an identity; wrapped in a cast when its type is not `type`. */
+/* A leaf of any type: a variable, an element, an identity; wrapped in a cast when its type is not
+ * `type`. */
 static void leaf(generator *g, kind type, uint32_t depth)
 {
     uint32_t choice = pick(g, 10);
@@ -188,7 +209,10 @@ static void leaf(generator *g, kind type, uint32_t depth)
         ls__strbuf_printf(g->out, "(%s)", kind_names[type]);
     put(g, text);
     if (text[strlen(text) - 1] == '[') {
-        uint32_t count = text[0] == 'a' ? ARRAY : text[0] == 's' ? 4 : text[0] == 't' ? TABLE : LS__GENERATE_ELEMENTS;
+        uint32_t count = text[0] == 'a'   ? ARRAY
+                         : text[0] == 's' ? 4
+                         : text[0] == 't' ? TABLE
+                                          : LS__GENERATE_ELEMENTS;
         index_expression(g, count, depth + 1);
         put(g, "]");
     }
@@ -299,7 +323,11 @@ static void integer(generator *g, kind type, uint32_t depth)
         call2(g, chance(g, 50) ? "rotl" : "rotr", type, U32, depth);
         break;
     case 9:
-        call2(g, chance(g, 33) ? "mulhi" : chance(g, 50) ? "add_sat" : "sub_sat", type, type, depth);
+        call2(g,
+              chance(g, 33)   ? "mulhi"
+              : chance(g, 50) ? "add_sat"
+                              : "sub_sat",
+              type, type, depth);
         break;
     case 10:
         if (type == U32)
@@ -555,7 +583,8 @@ static void selection(generator *g, uint32_t depth)
 
 static void loop(generator *g, uint32_t depth)
 {
-    uint32_t number = g->next_name++, form = pick(g, 3), scope = g->var_count, limit = 1 + pick(g, 6);
+    uint32_t number = g->next_name++, form = pick(g, 3), scope = g->var_count,
+             limit = 1 + pick(g, 6);
     char name[16] = "n";
     ls__strbuf digits = {0};
     ls__strbuf_printf(&digits, "n%u", number);
@@ -610,8 +639,8 @@ static void pointer(generator *g)
     strcpy(name, text.text && text.length < sizeof name ? text.text : "v");
     ls__strbuf_finish(&text);
     line(g);
-    ls__strbuf_printf(g->out, chance(g, 50) ? "%s %s = *p%u;\n" : "%s %s = p%u[3];\n", kind_names[g->inputs[b]],
-                      name, number);
+    ls__strbuf_printf(g->out, chance(g, 50) ? "%s %s = *p%u;\n" : "%s %s = p%u[3];\n",
+                      kind_names[g->inputs[b]], name, number);
     declare(g, g->inputs[b], name, true);
 }
 
@@ -656,19 +685,23 @@ static void preamble(generator *g)
         const char *guard = k == I32   ? "b == 0 || (b == -1 && a == -2147483647 - 1)"
                             : k == I64 ? "b == 0 || (b == -1 && a == -9223372036854775807ll - 1)"
                                        : "b == 0";
-        ls__strbuf_printf(g->out, "static %s div_%s(%s a, %s b)\n{\n    return %s ? a : a / b;\n}\n", n, n, n, n, guard);
-        ls__strbuf_printf(g->out, "static %s rem_%s(%s a, %s b)\n{\n    return %s ? (%s)0 : a %% b;\n}\n", n, n, n, n,
-                          guard, n);
+        ls__strbuf_printf(g->out,
+                          "static %s div_%s(%s a, %s b)\n{\n    return %s ? a : a / b;\n}\n", n, n,
+                          n, n, guard);
+        ls__strbuf_printf(g->out,
+                          "static %s rem_%s(%s a, %s b)\n{\n    return %s ? (%s)0 : a %% b;\n}\n",
+                          n, n, n, n, guard, n);
     }
-    put(g, "static i32 to_i32(f32 x)\n{\n    return x > -2147483000.0f && x < 2147483000.0f ? (i32)x : 7;\n}\n");
+    put(g, "static i32 to_i32(f32 x)\n{\n    return x > -2147483000.0f && x < 2147483000.0f ? "
+           "(i32)x : 7;\n}\n");
     ls__strbuf_printf(g->out, "static const %s table[%d] = {", kind_names[g->table], TABLE);
     for (uint32_t i = 0; i < TABLE; i++) {
         put(g, i ? ", " : "");
         literal(g, g->table);
     }
     put(g, "};\n");
-    ls__strbuf_printf(g->out, "struct pack {\n    %s a;\n    %s b;\n    %s c[4];\n};\n", kind_names[g->field[0]],
-                      kind_names[g->field[1]], kind_names[g->field[2]]);
+    ls__strbuf_printf(g->out, "struct pack {\n    %s a;\n    %s b;\n    %s c[4];\n};\n",
+                      kind_names[g->field[0]], kind_names[g->field[1]], kind_names[g->field[2]]);
 }
 
 /* Every function that may meet f64 declares one, so that f64 literals in it are meant. */
@@ -687,8 +720,8 @@ static void helper(generator *g)
     f->result = any_kind(g);
     f->arg_count = 1 + pick(g, 3);
     g->var_count = 0;
-    ls__strbuf_printf(g->out, "%s %s f%u(", chance(g, 30) ? "noinline" : "static", kind_names[f->result],
-                      g->function_count);
+    ls__strbuf_printf(g->out, "%s %s f%u(", chance(g, 30) ? "noinline" : "static",
+                      kind_names[f->result], g->function_count);
     for (uint32_t i = 0; i < f->arg_count; i++) {
         char name[3] = {'a', (char)('0' + i), 0};
         f->args[i] = any_kind(g);

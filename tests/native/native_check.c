@@ -4,8 +4,9 @@
  *
  *     native_check [--seed S] [--programs N] [--batch B] [--rounds R] [--no-reduce] [file.kc ...]
  *
- * Checks the files given, then N generated programs. Prints every program that is not equal (reduced), the share of
- * flagged lanes, and ends with status 1 when any program failed or the share is above one percent.
+ * Checks the files given, then N generated programs. Prints every program that is not equal
+ * (reduced), the share of flagged lanes, and ends with status 1 when any program failed or the
+ * share is above one percent.
  */
 #include <argp.h>
 #include <stdio.h>
@@ -28,7 +29,8 @@ typedef struct arguments {
 } arguments;
 
 static const struct argp_option option_table[] = {
-    {"seed", 's', "S", 0, "seed of the first generated program (default 1); program i has seed S + i", 0},
+    {"seed", 's', "S", 0,
+     "seed of the first generated program (default 1); program i has seed S + i", 0},
     {"programs", 'n', "N", 0, "how many programs to generate (default 0)", 0},
     {"batch", 'b', "B", 0, "programs a run of the C compiler (default 20)", 0},
     {"rounds", 'r', "R", 0, "input sets a kernel (default 2; files: 20 times that)", 0},
@@ -81,7 +83,8 @@ typedef struct totals {
     uint64_t equal, failed, not_applicable, lanes, flagged;
 } totals;
 
-static void account(const ls__native_program *p, const ls__native_options *options, const arguments *a, totals *t)
+static void account(const ls__native_program *p, const ls__native_options *options,
+                    const arguments *a, totals *t)
 {
     t->lanes += p->lanes;
     t->flagged += p->flagged;
@@ -121,8 +124,9 @@ static void check_files(const arguments *a, ls__native_options options, totals *
         }
         ls__native_program program = {.path = path, .text = bytes, .length = size};
         ls__native_check(&program, 1, &options);
-        printf("%s: %s, %llu of %llu lanes flagged\n", a->files[i], ls__native_verdict_name(program.verdict),
-               (unsigned long long)program.flagged, (unsigned long long)program.lanes);
+        printf("%s: %s, %llu of %llu lanes flagged\n", a->files[i],
+               ls__native_verdict_name(program.verdict), (unsigned long long)program.flagged,
+               (unsigned long long)program.lanes);
         account(&program, &options, a, t);
         ls__mem_free(bytes);
         free(path);
@@ -138,7 +142,8 @@ static void check_generated(const arguments *a, const ls__native_options *option
             ls__strbuf text = {0};
             char path[4096];
             uint64_t seed = a->seed + done + i;
-            snprintf(path, sizeof path, "%s/seed_%llu.kc", options->work_dir, (unsigned long long)seed);
+            snprintf(path, sizeof path, "%s/seed_%llu.kc", options->work_dir,
+                     (unsigned long long)seed);
             ls__generate(seed, "generated", seed % 2, &text);
             if (a->print)
                 printf("// seed %llu\n%s\n", (unsigned long long)seed, text.text ? text.text : "");
@@ -147,7 +152,8 @@ static void check_generated(const arguments *a, const ls__native_options *option
                 fwrite(text.text, 1, text.length, file);
                 fclose(file);
             }
-            programs[i] = (ls__native_program){.path = ls__mem_strdup(path), .text = text.text, .length = text.length};
+            programs[i] = (ls__native_program){
+                .path = ls__mem_strdup(path), .text = text.text, .length = text.length};
         }
         if (!a->print)
             ls__native_check(programs, count, options);
@@ -165,8 +171,14 @@ static void check_generated(const arguments *a, const ls__native_options *option
 int main(int argc, char **argv)
 {
     arguments a = {.seed = 1, .batch = 20, .rounds = 2, .compiler = "cc", .include_dir = "include"};
-    const struct argp parser = {option_table, parse_option, "[FILE.kc ...]",
-                                "Compares Kernel C as we run it with the same text built by a C compiler.", NULL, NULL, NULL};
+    const struct argp parser = {
+        option_table,
+        parse_option,
+        "[FILE.kc ...]",
+        "Compares Kernel C as we run it with the same text built by a C compiler.",
+        NULL,
+        NULL,
+        NULL};
     argp_parse(&parser, argc, argv, 0, NULL, &a);
     const char *temporary = getenv("TMPDIR");
     char work[4096];
@@ -191,7 +203,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "native_check: %s was not removed\n", work);
     double share = t.lanes ? 100.0 * (double)t.flagged / (double)t.lanes : 0;
     printf("%llu equal, %llu failed, %llu not applicable; %.3f %% of %llu lanes flagged\n",
-           (unsigned long long)t.equal, (unsigned long long)t.failed, (unsigned long long)t.not_applicable, share,
-           (unsigned long long)t.lanes);
+           (unsigned long long)t.equal, (unsigned long long)t.failed,
+           (unsigned long long)t.not_applicable, share, (unsigned long long)t.lanes);
     return t.failed || (!a.file_count && share > 1.0);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reduction of a failing program, by trial: remove runs of lines (halving their length), remove or unwrap blocks, replace
- * parenthesised expressions by 0 or 1. A trial is kept when the program still fails with the same verdict. Unbalanced
- * trials are simply refused by both compilers, so no syntax is understood here.
+ * Reduction of a failing program, by trial: remove runs of lines (halving their length), remove or
+ * unwrap blocks, replace parenthesised expressions by 0 or 1. A trial is kept when the program
+ * still fails with the same verdict. Unbalanced trials are simply refused by both compilers, so no
+ * syntax is understood here.
  */
 #include <stdio.h>
 #include <string.h>
@@ -19,8 +20,9 @@ typedef struct reducer {
     uint32_t trials;
 } reducer;
 
-/* A program our front end refuses is interesting only while the C compiler takes it; running the check on its own says
- * "rejected" either way, so such programs keep the first diagnostic's text as well. */
+/* A program our front end refuses is interesting only while the C compiler takes it; running the
+ * check on its own says "rejected" either way, so such programs keep the first diagnostic's text as
+ * well. */
 static bool still_fails(reducer *r, const char *text, const char *message)
 {
     FILE *file = fopen(r->path, "wb");
@@ -41,7 +43,8 @@ static bool still_fails(reducer *r, const char *text, const char *message)
     return a && b && strncmp(a, b, 6) == 0;
 }
 
-static bool try_without(reducer *r, size_t from, size_t to, const char *replacement, const char *message)
+static bool try_without(reducer *r, size_t from, size_t to, const char *replacement,
+                        const char *message)
 {
     size_t length = strlen(r->text), extra = strlen(replacement);
     char *trial = ls__mem_alloc(length - (to - from) + extra + 1, 1);
@@ -102,7 +105,8 @@ static size_t matching(const char *text, size_t open, char left, char right)
     return 0;
 }
 
-static bool simplify_brackets(reducer *r, char left, char right, const char *const *replacements, const char *message)
+static bool simplify_brackets(reducer *r, char left, char right, const char *const *replacements,
+                              const char *message)
 {
     bool changed = false;
     for (size_t i = 0; r->text[i]; i++) {
@@ -110,7 +114,8 @@ static bool simplify_brackets(reducer *r, char left, char right, const char *con
             continue;
         size_t end = matching(r->text, i, left, right);
         for (uint32_t k = 0; end && replacements[k]; k++)
-            if (end - i > strlen(replacements[k]) && try_without(r, i, end, replacements[k], message)) {
+            if (end - i > strlen(replacements[k]) &&
+                try_without(r, i, end, replacements[k], message)) {
                 changed = true;
                 break;
             }
@@ -118,7 +123,8 @@ static bool simplify_brackets(reducer *r, char left, char right, const char *con
     return changed;
 }
 
-/* Blocks with their heads: from the start of the line that opens one to the end of the line that closes it. */
+/* Blocks with their heads: from the start of the line that opens one to the end of the line that
+ * closes it. */
 static bool remove_blocks(reducer *r, const char *message)
 {
     bool changed = false;
@@ -138,9 +144,11 @@ static bool remove_blocks(reducer *r, const char *message)
     return changed;
 }
 
-void ls__native_reduce(const ls__native_program *program, const ls__native_options *options, ls__strbuf *out)
+void ls__native_reduce(const ls__native_program *program, const ls__native_options *options,
+                       ls__strbuf *out)
 {
-    static const char *const constants[] = {"0", "1", "(1)", "", NULL}, *const bodies[] = {"{}", NULL};
+    static const char *const constants[] = {"0", "1", "(1)", "", NULL}, *const bodies[] = {"{}",
+                                                                                           NULL};
     reducer r = {.options = options, .verdict = program->verdict};
     snprintf(r.path, sizeof r.path, "%s/reduce.kc", options->work_dir);
     r.text = ls__mem_strdup(program->text);

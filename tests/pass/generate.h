@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Random IR programs (generate.c): valid, free of races, ending. Equal seeds give equal programs.
- */
+/* Random IR programs (generate.c): valid, free of races, ending. Equal seeds give equal
+ * programs. */
 #ifndef LS_TESTS_PASS_GENERATE_H
 #define LS_TESTS_PASS_GENERATE_H
 

@@ -64,8 +64,8 @@ typedef struct run_buffers {
     uint32_t count;
 } run_buffers;
 
-/* A program that was changed on purpose may never end: set_time_limit stops the run after a while.
- */
+/* A program that was changed on purpose may never end: set_time_limit stops the run after a
+ * while. */
 static atomic_int stop_run;
 
 static inline void on_alarm(int signal)

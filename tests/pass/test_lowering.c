@@ -1,7 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 *
- *     test_pass_lowering [seed]
- */
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
+ *     test_pass_lowering [seed]
+ *
  * Every lowering of a single operation against the operation itself: a kernel applies it to vectors
  * of special and random operands, as it is and lowered; the outputs must be the same bytes. The
  * native operation must be gone. And a lowering with one constant changed must fail this very

@@ -36,8 +36,7 @@ void *ls__host_map(const ls__span *span, uint32_t access);
 typedef struct ls__host_dispatch {
     const ls__job *job;
     const ls__command_dispatch *command;
-    uint32_t
-        global_size[3]; /* at least 1 each; sizes of indirect dispatches are read and checked */
+    uint32_t global_size[3]; /* at least 1 each; of indirect dispatches too, read and checked */
     uint32_t iteration;
 } ls__host_dispatch;
 

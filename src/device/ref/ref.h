@@ -7,8 +7,8 @@
 
 extern const ls__backend ls__ref_backend;
 
-/* Opens a reference device with the hooks of another one that stands in front of it (device/fault).
- */
+/* Opens a reference device with the hooks of another one that stands in front of it
+ * (device/fault). */
 ls_status ls__ref_open(const ls_device_params *params, const ls__host_device *hooks,
                        ls__backend_device **device, ls_error *error);
 
