@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernel C on any bytes: no crash, no unbounded time; errors have a place, and what compiles verifies. */
+/* Kernel C on any bytes: no crash, no unbounded time; errors have a place, and what compiles
+ * verifies. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         require(module == NULL && error.message[0] != 0);
         if (status == LS_E_COMPILE) {
             require(diagnostics.items.count > 0);
-            /* LS0512 says that a rule of the IR was broken that the front end should have checked. */
+            /* LS0512: a rule of the IR was broken that the front end should have checked. */
             for (uint32_t i = 0; i < diagnostics.items.count; i++)
                 require(strcmp(diagnostics.items.items[i].id, "LS0512") != 0);
         }
