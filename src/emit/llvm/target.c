@@ -4,6 +4,9 @@
  * v3 has AVX2, FMA, F16C, BMI; v4 adds AVX-512 F, BW, CD, DQ, VL.
  */
 #include <string.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 
 #include "emit/llvm/target.h"
 #include "ir/lowering.h"
@@ -95,12 +98,20 @@ bool ls__llvm_target_parse(const char *text, ls__llvm_target *target)
     return true;
 }
 
+#if defined(__x86_64__)
+static bool has_f16c(void) /* clang 14's __builtin_cpu_supports does not know it */
+{
+    unsigned a, b, c, d;
+    return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
+}
+#endif
+
 void ls__llvm_native_target(char target[LS__LLVM_TARGET_BYTES])
 {
 #if defined(__x86_64__)
     __builtin_cpu_init();
     bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-              __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("f16c");
+              __builtin_cpu_supports("bmi2") && has_f16c();
     bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
               __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
               __builtin_cpu_supports("avx512vl");
