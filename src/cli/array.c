@@ -45,7 +45,8 @@ static ls_status parse_shape(ls__str text, ls__npy *shape, ls_error *error)
         if (digits == 0 || (i < text.length && text.text[i] != 'x') ||
             shape->dimensions == LS__NPY_MAX_DIMENSIONS)
             return ls__fail(error, LS_E_INVALID_ARGUMENT,
-                            "'%.*s' is not a shape such as 1000 or 16x16", LS__STR_ARG(text));
+                            "'%.*s' is not a shape such as 1000 or 16x16, of at most %d numbers",
+                            LS__STR_ARG(text), LS__NPY_MAX_DIMENSIONS);
         if (size == 0)
             return ls__fail(error, LS_E_INVALID_ARGUMENT, "a buffer needs at least one element");
         if (overflow || __builtin_mul_overflow(bytes, size, &bytes) || bytes > INT64_MAX)
@@ -62,6 +63,9 @@ static ls_status check_type(ls__str type, const ls_param_info *param, ls_error *
     bool known = ls__str_is(type, param->type_name);
     if (param->mem != LS_MEM_NONE)
         known = known || ls__cli_type_find(type.text, type.length) == param->mem;
+    else /* "struct point" or, without quotes in the shell, "point" */
+        known = known || (strncmp(param->type_name, "struct ", 7) == 0 &&
+                          ls__str_is(type, param->type_name + 7));
     if (known)
         return LS_OK;
     const char *wanted = param->mem ? ls__cli_type_of(param->mem)->name : param->type_name;

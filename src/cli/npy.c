@@ -164,7 +164,8 @@ static uint32_t read_simple_type(reader *r, char *kind)
                 : *kind == 'f' ? power && bytes >= 2 && bytes <= 8
                                : power && bytes <= 8;
     if (!good) {
-        fail(r, LS_E_UNSUPPORTED, "a data type of this size", NULL);
+        fail(r, LS_E_UNSUPPORTED, "a data type of this size",
+             "convert it with a.astype(...), to float64 for example");
         return 0;
     }
     return bytes;

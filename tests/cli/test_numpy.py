@@ -59,6 +59,9 @@ class NumPy(cli.Case):
         self.bad(*arguments, "x=@x.npy", says="little-endian")
         np.save(self.path("x.npy"), np.array([{}] * 6, object))
         self.bad(*arguments, "x=@x.npy", says="kernels do not have")
+        if np.dtype(np.longdouble).itemsize > 8:
+            np.save(self.path("x.npy"), np.ones(6, np.longdouble))
+            self.bad(*arguments, "x=@x.npy", says=["of this size", "float64"])
 
     def test_random_is_what_the_manual_says(self):
         self.good("run", "saxpy.kc", "--global", "0", "n=0", "a=0", "x=random:f32:100:1",
