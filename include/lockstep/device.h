@@ -80,6 +80,7 @@ typedef struct ls_fault_plan {
                                  runs */
     uint64_t delay_ns;        /* every submission completes this much later */
 } ls_fault_plan;
+#define LS_FAULT_PLAN_INIT LS_INIT(ls_fault_plan)
 
 typedef struct ls_device_params {
     size_t struct_size;

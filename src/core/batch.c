@@ -7,6 +7,8 @@
 /* --- the list --------------------------------------------------------------------------------- */
 ls_status ls_batch_create(ls_device *device, ls_batch **batch, ls_error *error)
 {
+    if (!batch)
+        return ls__fail_no_result(error, "ls_batch_create");
     *batch = NULL;
     if (!device)
         return ls__fail(error, LS_E_INVALID_ARGUMENT, "ls_batch_create: no device was given");

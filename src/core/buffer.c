@@ -120,6 +120,8 @@ ls_status ls_buffer_create(ls_device *device, const ls_buffer_params *params, ls
 {
     ls_buffer_params given;
     ls__allocation *allocation;
+    if (!buffer)
+        return ls__fail_no_result(error, "ls_buffer_create");
     *buffer = NULL;
     if (!device)
         return ls__fail(error, LS_E_INVALID_ARGUMENT, "no device was given for the buffer");
@@ -138,6 +140,8 @@ ls_status ls_buffer_import(ls_device *device, void *memory, bool read_only,
                            const ls_buffer_params *params, ls_buffer **buffer, ls_error *error)
 {
     ls_buffer_params given;
+    if (!buffer)
+        return ls__fail_no_result(error, "ls_buffer_import");
     *buffer = NULL;
     if (!device)
         return ls__fail(error, LS_E_INVALID_ARGUMENT, "no device was given for the buffer");
@@ -274,20 +278,22 @@ ls_status ls__range_check_element(const ls__allocation *allocation, uint64_t off
 static ls_status host_begin(ls__allocation *allocation, const char *verb, ls_error *error)
 {
     ls_device *device = allocation->device;
-    ls_status status = ls__device_check(device, error);
-    if (status != LS_OK)
-        return status;
+    ls_status status = LS_OK;
     pthread_mutex_lock(&device->lock);
-    if (allocation->pending)
+    bool lost = atomic_load(&device->lost);
+    if (lost)
+        status = LS_E_INDETERMINATE;
+    else if (allocation->pending)
         status = ls__fail(error, LS_E_BUSY, "cannot %s buffer '%s': a pending submission uses it",
                           verb, allocation->label);
     else if (allocation->mapped)
-        status = ls__fail(error, LS_E_BUSY, "cannot %s buffer '%s': it is mapped", verb,
-                          allocation->label);
+        status = ls__fail(error, LS_E_BUSY,
+                          "cannot %s buffer '%s': it is mapped, or another thread accesses it",
+                          verb, allocation->label);
     else
         allocation->mapped = true;
     pthread_mutex_unlock(&device->lock);
-    return status;
+    return lost ? ls__device_check(device, error) : status;
 }
 
 static void host_end(ls__allocation *allocation)
@@ -321,6 +327,8 @@ static ls_status stage(ls_buffer *buffer, const ls__span *span, void **memory, l
 ls_status ls_buffer_map(ls_buffer *buffer, uint64_t offset, uint64_t size, uint32_t access,
                         void **memory, ls_error *error)
 {
+    if (!memory)
+        return ls__fail_no_result(error, "ls_buffer_map");
     *memory = NULL;
     if (!buffer)
         return ls__fail(error, LS_E_INVALID_ARGUMENT, "ls_buffer_map: no buffer was given");

@@ -61,7 +61,8 @@ static void fill_attribution(const ls__submission *s, ls_receipt *receipt)
             .iteration = row->iteration,
             .operation = record->indirect ? "dispatch_indirect" : operations[record->kind],
             .kernel = fence->names[row->command].text[1],
-            .prepared = s->is_prepared && s->plan->prepared != NULL,
+            .prepared =
+                s->is_prepared && s->plan->prepared != NULL && !ls__record_is_conducted(record),
             .tag = record->tag,
             .lanes = row->lanes,
         };
@@ -161,7 +162,7 @@ static void quarantine_remote(ls__submission *s)
 }
 
 /* Keeps what the hung thread may look at: all of the submission where its own device hangs; else
- * its block of memory and the program that runs. */
+ * its block of memory and the program that runs, and the device that it reports the end to. */
 static void abandon(ls__submission *s)
 {
     ls_device *on = s->abandoned;
@@ -169,13 +170,28 @@ static void abandon(ls__submission *s)
     s->next_abandoned = on->abandoned;
     on->abandoned = s;
     pthread_mutex_unlock(&on->lock);
-    for (uint32_t i = 0; i < s->plan->part_count && on != s->device; i++) {
+    if (on == s->device)
+        return;
+    s->device->watched = true;
+    for (uint32_t i = 0; i < s->plan->part_count; i++) {
         ls__part_run *run = &s->parts[i];
         if (run->device != on)
             continue;
         run->accepted = 0; /* not discarded */
         atomic_fetch_add(&run->record->kernel->program->built->refs, 1);
     }
+}
+
+/* The failure of a stream is the earliest in its order. One cancelled in the queue may end before an
+ * earlier one fails, and those in between must not run then. */
+static void fail_stream(const ls__submission *s, const ls_error *error)
+{
+    ls_stream *stream = s->stream;
+    if (stream->state == LS_STREAM_FAILED && stream->failed_sequence < s->sequence)
+        return;
+    stream->state = LS_STREAM_FAILED;
+    stream->failure = *error;
+    stream->failed_sequence = s->sequence;
 }
 
 void ls__submission_finish(ls__submission *s, ls_outcome outcome, const ls_error *error)
@@ -205,11 +221,8 @@ void ls__submission_finish(ls__submission *s, ls_outcome outcome, const ls_error
     fence->receipt = receipt;
     fence->submission = NULL;
     s->stream->pending--;
-    if (outcome != LS_SUCCEEDED && s->stream->state != LS_STREAM_FAILED) {
-        s->stream->state = LS_STREAM_FAILED;
-        s->stream->failure = receipt.error;
-        s->stream->failed_sequence = s->sequence;
-    }
+    if (outcome != LS_SUCCEEDED)
+        fail_stream(s, &receipt.error);
     s->stream = NULL;
     pthread_cond_broadcast(&device->changed);
     pthread_mutex_unlock(&device->lock);

@@ -10,7 +10,8 @@
  *
  * Lifetimes. Public handles are counted in `objects`, so that a device is not closed under them.
  * What a batch or a pending submission uses is reference-counted (allocations, programs, modules).
- * A lost device is never freed: a hung backend thread may still look at it.
+ * A lost device is never freed: a hung backend thread may still look at it. Nor is one whose
+ * submission a fallback device hung on, since the end of the job is reported to it.
  */
 #ifndef LS_CORE_CORE_H
 #define LS_CORE_CORE_H
@@ -39,6 +40,8 @@ ls_status ls__params_in(void *out, size_t size, const void *in, bool optional, c
 /* Copies a result into the caller's struct as far as the caller knows it; a struct_size of 0 counts
  * as `size`. */
 void ls__params_out(void *out, const void *in, size_t size);
+/* LS_E_INVALID_ARGUMENT: the call was given nowhere to write its result. */
+ls_status ls__fail_no_result(ls_error *error, const char *call);
 
 /* --- budget (budget.c) ------------------------------------------------------------------------ */
 typedef struct ls__budget {
@@ -49,6 +52,18 @@ typedef struct ls__budget {
 ls_status ls__budget_reserve(ls_device *device, uint64_t bytes, bool staging, const char *what,
                              ls_error *error);
 void ls__budget_release(ls_device *device, uint64_t bytes, bool staging);
+
+/* --- memory of submissions (pool.c) ----------------------------------------------------------- */
+typedef struct ls__spare ls__spare;
+enum { LS__POOL_CLASSES = 13 }; /* blocks of 256 bytes to 1 MiB are kept */
+typedef struct ls__pool {
+    ls__spare *first[LS__POOL_CLASSES];
+    uint32_t count[LS__POOL_CLASSES];
+} ls__pool;
+/* As ls__mem_alloc and ls__mem_free; both take the device's lock. */
+void *ls__pool_alloc(ls_device *device, size_t count, size_t size);
+void ls__pool_free(ls_device *device, void *memory);
+void ls__pool_clear(ls_device *device);
 
 /* --- counters --------------------------------------------------------------------------------- */
 typedef enum ls__counter {
@@ -76,6 +91,7 @@ struct ls_device {
     _Atomic uint64_t objects; /* public handles that keep the device open */
     atomic_bool lost;
     pthread_t conductor; /* runs the queue (conductor.c) */
+    bool watched; /* the conductor's: a hung thread of a fallback device may still report here */
 
     pthread_mutex_t build_lock; /* guards `built` */
     ls__built_list built;       /* the program cache */
@@ -90,9 +106,10 @@ struct ls_device {
     ls_error lost_error;        /* why, once lost */
     ls__allocation *quarantine; /* kept for good */
     ls__trace *trace;           /* NULL = none */
+    ls__pool pool;
     ls__submission *abandoned;  /* a hung thread of this device may still look at them */
     uint32_t finishing;         /* submissions being finished by others than the conductor */
-    ls_device *next_lost;       /* list of lost devices that were closed */
+    ls_device *next_kept;       /* list of devices that were closed but not freed */
 };
 
 void ls__device_count(ls_device *device, ls__counter counter, uint64_t amount);

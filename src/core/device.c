@@ -2,9 +2,9 @@
 /*
  * Devices: listing, opening, closing, what they say about themselves.
  *
- * Two pieces of state are the process's: the counter that numbers devices, and the list of lost
- * devices that were closed. These stay reachable for good, since a hung thread of theirs may still
- * use them.
+ * Two pieces of state are the process's: the counter that numbers devices, and the list of devices
+ * that were closed but not freed. These stay reachable for good, since a hung thread may still use
+ * them.
  */
 #include <stdio.h>
 #include <string.h>
@@ -13,13 +13,13 @@
 #include "core/queue.h"
 
 static _Atomic uint64_t last_device_number;
-static _Atomic(ls_device *) lost_devices;
+static _Atomic(ls_device *) kept_devices;
 
 /* --- list ------------------------------------------------------------------------------------- */
 ls_status ls_device_list(ls_device_info *infos, uint32_t capacity, uint32_t *count, ls_error *error)
 {
     if (!count || (capacity && !infos))
-        return ls__fail(error, LS_E_INVALID_ARGUMENT, "ls_device_list: nowhere to write the list");
+        return ls__fail_no_result(error, "ls_device_list");
     uint32_t total = 0;
     for (uint32_t i = 0; i < ls__registry_count; i++) {
         uint32_t room = total < capacity ? capacity - total : 0;
@@ -68,6 +68,7 @@ static ls_status choose(const char *name, const ls__registry_entry **entry, ls_d
 /* --- open and close --------------------------------------------------------------------------- */
 static void device_free(ls_device *device)
 {
+    ls__pool_clear(device);
     pthread_cond_destroy(&device->changed);
     pthread_mutex_destroy(&device->lock);
     pthread_mutex_destroy(&device->build_lock);
@@ -109,10 +110,17 @@ static void set_budget(ls_device *device, uint64_t asked)
 ls_status ls_device_open(const ls_device_params *params, ls_device **device, ls_error *error)
 {
     ls_device_params given;
+    ls_fault_plan plan;
     const ls__registry_entry *entry = NULL;
     ls_device_info info;
+    if (!device)
+        return ls__fail_no_result(error, "ls_device_open");
     *device = NULL;
     ls_status status = ls__params_in(&given, sizeof given, params, true, "ls_device_open", error);
+    if (status == LS_OK && given.fault) {
+        status = ls__params_in(&plan, sizeof plan, given.fault, false, "the fault plan", error);
+        given.fault = &plan;
+    }
     if (status == LS_OK)
         status = choose(given.name, &entry, &info, error);
     if (status != LS_OK)
@@ -146,6 +154,13 @@ ls_status ls_device_open(const ls_device_params *params, ls_device **device, ls_
     return LS_OK;
 }
 
+static void keep(ls_device *device)
+{
+    device->next_kept = atomic_load(&kept_devices);
+    while (!atomic_compare_exchange_weak(&kept_devices, &device->next_kept, device))
+        ;
+}
+
 ls_status ls_device_destroy(ls_device **device, ls_error *error)
 {
     if (!device || !*device)
@@ -160,15 +175,16 @@ ls_status ls_device_destroy(ls_device **device, ls_error *error)
     ls__conductor_stop(closed);
     *device = NULL;
     if (lost) {
-        closed->next_lost = atomic_load(&lost_devices);
-        while (!atomic_compare_exchange_weak(&lost_devices, &closed->next_lost, closed))
-            ;
+        keep(closed);
         return LS_OK;
     }
     ls__trace_abandon(closed);
     ls__built_clear_cache(closed);
     closed->backend->close(closed->handle);
-    device_free(closed);
+    if (closed->watched)
+        keep(closed);
+    else
+        device_free(closed);
     return LS_OK;
 }
 

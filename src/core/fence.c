@@ -16,9 +16,9 @@ void ls__fence_release(ls_fence *fence)
 {
     if (atomic_fetch_sub(&fence->refs, 1) != 1)
         return;
-    ls__mem_free(fence->rows);
-    ls__mem_free(fence->names);
-    ls__mem_free(fence);
+    ls__pool_free(fence->device, fence->rows);
+    ls__pool_free(fence->device, fence->names);
+    ls__pool_free(fence->device, fence);
 }
 
 void ls_fence_destroy(ls_fence **fence)
@@ -115,8 +115,8 @@ ls_status ls_fence_cancel(ls_fence *fence, uint64_t limit_ns, ls_error *error)
         pthread_cond_broadcast(&device->changed);
     }
     bool terminal = wait_locked(fence, deadline_of(limit_ns));
-    if (!terminal && limit_ns && fence->submission->running) {
-        fence->submission->give_up = true;
+    if (!terminal && limit_ns) {
+        fence->submission->give_up = true; /* one that does not run yet ends at once anyway */
         pthread_cond_broadcast(&device->changed);
         terminal = wait_locked(fence, LS_FOREVER);
     }
@@ -127,6 +127,8 @@ ls_status ls_fence_cancel(ls_fence *fence, uint64_t limit_ns, ls_error *error)
 /* --- streams ---------------------------------------------------------------------------------- */
 ls_status ls_stream_create(ls_device *device, ls_stream **stream, ls_error *error)
 {
+    if (!stream)
+        return ls__fail_no_result(error, "ls_stream_create");
     *stream = NULL;
     if (!device)
         return ls__fail(error, LS_E_INVALID_ARGUMENT, "ls_stream_create: no device was given");

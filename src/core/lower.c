@@ -126,6 +126,8 @@ ls_status ls_module_transform(const ls_module *module, const char *stop_after, c
 {
     ls__pass_options options = {.optimize = true, .stop_after = stop_after, .verify_each = true};
     ls__ir_module *ir = NULL;
+    if (!result)
+        return ls__fail_no_result(error, "ls_module_transform");
     *result = NULL;
     if (!module)
         return ls__fail(error, LS_E_INVALID_ARGUMENT, "ls_module_transform: no module was given");

@@ -81,7 +81,11 @@ static bool include_from_caller(void *context, const char *path, char **text, si
 {
     const ls_compile_params *params = context;
     char *given = NULL;
-    if (!params->include(params->include_context, path, &given, length) || !given)
+    ls__os_fenv ours; /* whatever the caller's function does to it */
+    ls__os_fenv_enter(&ours);
+    bool found = params->include(params->include_context, path, &given, length);
+    ls__os_fenv_leave(&ours);
+    if (!found || !given)
         return false;
     *text = ls__mem_alloc(*length + 1, 1);
     if (*text)
@@ -133,6 +137,8 @@ ls_status ls_module_compile(const ls_compile_params *params, ls_module **module,
 {
     ls_compile_params given;
     ls__ir_module *ir = NULL;
+    if (!module)
+        return ls__fail_no_result(error, "ls_module_compile");
     *module = NULL;
     if (diagnostics)
         *diagnostics = NULL;
@@ -189,11 +195,18 @@ void ls_diagnostics_destroy(ls_diagnostics **diagnostics)
     *diagnostics = NULL;
 }
 
+static ls_status fail_no_module(ls_error *error, const char *call)
+{
+    return ls__fail(error, LS_E_INVALID_ARGUMENT, "%s: no module was given", call);
+}
+
 /* --- text, bytes, digest ---------------------------------------------------------------------- */
 ls_status ls_module_read(const char *text, size_t length, ls_module **module, ls_error *error)
 {
     ls__ir_module *ir = NULL;
     ls__os_fenv saved;
+    if (!module)
+        return ls__fail_no_result(error, "ls_module_read");
     *module = NULL;
     ls__os_fenv_enter(&saved);
     ls_status status = ls__ir_read(text ? text : "", text ? length : 0, &ir, error);
@@ -205,7 +218,13 @@ ls_status ls_module_print(const ls_module *module, char **text, size_t *length, 
 {
     ls__strbuf out = {0};
     ls__os_fenv saved;
+    if (!text)
+        return ls__fail_no_result(error, "ls_module_print");
     *text = NULL;
+    if (length)
+        *length = 0;
+    if (!module)
+        return fail_no_module(error, "ls_module_print");
     ls__os_fenv_enter(&saved);
     ls__ir_print(module->ir, &out);
     ls__os_fenv_leave(&saved);
@@ -230,6 +249,8 @@ void ls_text_destroy(char **text)
 ls_status ls_module_decode(const void *bytes, size_t size, ls_module **module, ls_error *error)
 {
     ls__ir_module *ir = NULL;
+    if (!module)
+        return ls__fail_no_result(error, "ls_module_decode");
     *module = NULL;
     ls_status status = ls__ir_decode(bytes, size, &ir, error);
     return status == LS_OK ? ls__module_wrap(ir, module, error) : status;
@@ -237,7 +258,12 @@ ls_status ls_module_decode(const void *bytes, size_t size, ls_module **module, l
 
 ls_status ls_module_encode(const ls_module *module, void **bytes, size_t *size, ls_error *error)
 {
-    return ls__ir_encode(module->ir, bytes, size, error);
+    if (!bytes || !size)
+        return ls__fail_no_result(error, "ls_module_encode");
+    *bytes = NULL;
+    *size = 0;
+    return module ? ls__ir_encode(module->ir, bytes, size, error)
+                  : fail_no_module(error, "ls_module_encode");
 }
 
 void ls_bytes_destroy(void **bytes)
@@ -251,6 +277,11 @@ void ls_bytes_destroy(void **bytes)
 ls_status ls_module_digest(const ls_module *module, uint8_t digest[32], ls_error *error)
 {
     ls__digest made;
+    if (!digest)
+        return ls__fail_no_result(error, "ls_module_digest");
+    memset(digest, 0, sizeof made.bytes);
+    if (!module)
+        return fail_no_module(error, "ls_module_digest");
     ls_status status = ls__ir_digest(module->ir, &made, error);
     if (status == LS_OK)
         memcpy(digest, made.bytes, sizeof made.bytes);
@@ -261,6 +292,8 @@ ls_status ls_module_digest(const ls_module *module, uint8_t digest[32], ls_error
 ls_status ls_builder_finish(ls_builder **builder, ls_module **module, ls_error *error)
 {
     ls__ir_module *ir = NULL;
+    if (!module)
+        return ls__fail_no_result(error, "ls_builder_finish");
     *module = NULL;
     ls_status status = ls__ir_builder_finish(builder, &ir, error);
     return status == LS_OK ? ls__module_wrap(ir, module, error) : status;
@@ -355,6 +388,11 @@ uint32_t ls_module_kernel_count(const ls_module *module)
 ls_status ls_module_kernel(const ls_module *module, uint32_t index, ls_kernel_info *info,
                            ls_error *error)
 {
+    if (!info)
+        return ls__fail_no_result(error, "ls_module_kernel");
+    *info = (ls_kernel_info){0};
+    if (!module)
+        return fail_no_module(error, "ls_module_kernel");
     const ls__ir_function *kernel = ls__module_kernel_at(module->ir, index);
     if (!kernel)
         return ls__fail(error, LS_E_NOT_FOUND, "there is no kernel number %u: the module has %u",
@@ -366,6 +404,12 @@ ls_status ls_module_find_kernel(const ls_module *module, const char *name, ls_ke
                                 ls_error *error)
 {
     const ls__ir_function *kernel;
+    if (!info)
+        return ls__fail_no_result(error, "ls_module_find_kernel");
+    *info = (ls_kernel_info){0};
+    if (!module || !name)
+        return ls__fail(error, LS_E_INVALID_ARGUMENT, "ls_module_find_kernel: no %s was given",
+                        module ? "name" : "module");
     ls_status status = ls__module_kernel_find(module->ir, name, &kernel, error);
     return status == LS_OK ? ls__kernel_describe(kernel, info, error) : status;
 }
@@ -374,6 +418,12 @@ ls_status ls_module_param(const ls_module *module, const char *kernel, uint32_t 
                           ls_param_info *info, ls_error *error)
 {
     const ls__ir_function *function;
+    if (!info)
+        return ls__fail_no_result(error, "ls_module_param");
+    *info = (ls_param_info){0};
+    if (!module || !kernel)
+        return ls__fail(error, LS_E_INVALID_ARGUMENT, "ls_module_param: no %s was given",
+                        module ? "kernel" : "module");
     ls_status status = ls__module_kernel_find(module->ir, kernel, &function, error);
     if (status != LS_OK)
         return status;

@@ -32,6 +32,12 @@ ls_status ls__params_in(void *out, size_t size, const void *in, bool optional, c
     return LS_OK;
 }
 
+ls_status ls__fail_no_result(ls_error *error, const char *call)
+{
+    return ls__fail(error, LS_E_INVALID_ARGUMENT, "%s: nowhere to write the result was given",
+                    call);
+}
+
 void ls__params_out(void *out, const void *in, size_t size)
 {
     size_t given;

@@ -98,18 +98,33 @@ static ls_status list_uses(ls__plan *plan, ls_error *error)
     return LS_OK;
 }
 
-/* First touch of `space` in the plan's order. */
-static uint32_t first_of_space(const ls__plan *plan, const ls__allocation *space)
+/* Whether all of `touch` lies before byte `begin` of what is written or read of `space`. */
+static bool is_before(const ls__touch *touch, const ls__allocation *space, bool write,
+                      uint64_t begin)
+{
+    if (touch->space != space)
+        return (uintptr_t)touch->space < (uintptr_t)space;
+    if (touch->write != write)
+        return write;
+    return touch->end <= begin;
+}
+
+/* The touch of that kind that meets `x`, or NULL. Joined touches of a kind are disjoint, so that
+ * they are sorted by their ends as well. */
+static const ls__touch *find_meeting(const ls__plan *plan, bool write, const ls__touch *x)
 {
     uint32_t low = 0, high = plan->touch_count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if ((uintptr_t)plan->touches[middle].space < (uintptr_t)space)
+        if (is_before(&plan->touches[middle], x->space, write, x->begin))
             low = middle + 1;
         else
             high = middle;
     }
-    return low;
+    const ls__touch *y = &plan->touches[low];
+    bool meets = low < plan->touch_count && y->space == x->space && y->write == write &&
+                 y->begin < x->end;
+    return meets ? y : NULL;
 }
 
 bool ls__plan_conflicts(const ls__plan *a, const ls__plan *b, const ls__touch **of_a,
@@ -117,14 +132,13 @@ bool ls__plan_conflicts(const ls__plan *a, const ls__plan *b, const ls__touch **
 {
     for (uint32_t i = 0; i < a->touch_count; i++) {
         const ls__touch *x = &a->touches[i];
-        for (uint32_t k = first_of_space(b, x->space);
-             k < b->touch_count && b->touches[k].space == x->space; k++) {
-            const ls__touch *y = &b->touches[k];
-            if ((x->write || y->write) && x->begin < y->end && y->begin < x->end) {
-                *of_a = x;
-                *of_b = y;
-                return true;
-            }
+        const ls__touch *y = find_meeting(b, true, x);
+        if (!y && x->write)
+            y = find_meeting(b, false, x);
+        if (y) {
+            *of_a = x;
+            *of_b = y;
+            return true;
         }
     }
     return false;
@@ -160,8 +174,9 @@ static void add_dispatch(ls__plan *plan, const ls__record *record)
     }
 }
 
-static void list_needs(ls__plan *plan)
+static ls_status list_needs(ls__plan *plan, ls_error *error)
 {
+    bool overflow = false;
     for (uint32_t i = 0; i < plan->record_count; i++) {
         const ls__record *record = plan->records[i];
         if (record->kind == LS__COMMAND_DISPATCH)
@@ -169,17 +184,21 @@ static void list_needs(ls__plan *plan)
         if (record->has_slot && record->slot >= plan->slot_count)
             plan->slot_count = record->slot + 1;
         if (record->has_slot && record->kind == LS__COMMAND_UPLOAD)
-            plan->slot_upload_bytes += round16(record->uses[0].size);
+            overflow |= __builtin_add_overflow(
+                plan->slot_upload_bytes, round16(record->uses[0].size), &plan->slot_upload_bytes);
     }
     for (uint32_t i = 0; i < plan->block_count; i++) {
         if (plan->blocks[i].rounds_parameter)
             need_parameters(plan,
                             (uint64_t)plan->blocks[i].rounds_parameter - 1 + sizeof(uint32_t));
     }
+    if (overflow || plan->slot_upload_bytes > SIZE_MAX / 2)
+        return ls__fail(error, LS_E_LIMIT, "the upload slots of the batch have too many bytes");
+    return LS_OK;
 }
 
 /* --- parts ------------------------------------------------------------------------------------ */
-static bool is_conducted(const ls__record *record)
+bool ls__record_is_conducted(const ls__record *record)
 {
     return record->kind == LS__COMMAND_DISPATCH &&
            (record->kernel->entry->segment_count ||
@@ -202,7 +221,7 @@ static ls__part *add_plain(ls__plan *plan, uint32_t first, uint32_t end, uint32_
 
 static void add_command(ls__plan *plan, uint32_t command, uint32_t block, uint32_t unrolled)
 {
-    if (is_conducted(plan->records[command]))
+    if (ls__record_is_conducted(plan->records[command]))
         plan->parts[plan->part_count++] = (ls__part){
             .conducted = true, .first = command, .end = command + 1, .unrolled = unrolled};
     else
@@ -224,7 +243,7 @@ static ls_status list_parts(ls__plan *plan, ls_error *error)
         uint32_t end = plan->blocks[block].end;
         bool conducted = false;
         for (uint32_t k = i; k < end; k++)
-            conducted |= is_conducted(plan->records[k]);
+            conducted |= ls__record_is_conducted(plan->records[k]);
         if (!conducted)
             add_plain(plan, i, end, block, LS__NO_BLOCK)->block_count++;
         for (uint32_t k = i; conducted && k < end; k++)
@@ -278,11 +297,12 @@ ls_status ls__plan_create(const ls_batch *batch, ls__plan **plan, ls_error *erro
         status = list_uses(made, error);
     if (status == LS_OK)
         status = list_parts(made, error);
+    if (status == LS_OK)
+        status = list_needs(made, error);
     if (status != LS_OK) {
         ls__plan_release(made);
         return status;
     }
-    list_needs(made);
     *plan = made;
     return LS_OK;
 }

@@ -30,14 +30,18 @@ void ls__program_release(ls_program *program)
 static ls_status build_somewhere(ls_program *program, const ls_program_params *params,
                                  const ls__build_options *options, ls_error *error)
 {
-    ls_error local = {0};
-    ls_error *why = error ? error : &local;
-    ls_status status = ls__build(program->device, program->module, options, &program->built, why);
-    if (status != LS_E_UNSUPPORTED || !params->fallback)
+    ls_error why; /* not `error`, which stays as it is when the fallback is taken */
+    ls_status status = ls__build(program->device, program->module, options, &program->built, &why);
+    if (status == LS_OK)
+        return LS_OK;
+    if (status != LS_E_UNSUPPORTED || !params->fallback) {
+        if (error)
+            *error = why;
         return status;
-    program->fallback_reason = ls__mem_strdup(why->message);
+    }
+    program->fallback_reason = ls__mem_strdup(why.message);
     if (!program->fallback_reason)
-        return ls__fail_oom(error, sizeof why->message);
+        return ls__fail_oom(error, sizeof why.message);
     status = ls__device_check(params->fallback, error);
     if (status == LS_OK)
         status = ls__build(params->fallback, program->module, options, &program->built, error);
@@ -86,6 +90,8 @@ ls_status ls_program_create(ls_device *device, const ls_module *module,
 {
     ls_program_params given;
     ls__build_options options = {0};
+    if (!program)
+        return ls__fail_no_result(error, "ls_program_create");
     *program = NULL;
     ls_status status =
         ls__params_in(&given, sizeof given, params, true, "ls_program_create", error);
@@ -131,6 +137,8 @@ ls_status ls_program_kernel(ls_program *program, const char *name, const ls_kern
                             ls_error *error)
 {
     const ls__ir_function *function;
+    if (!kernel)
+        return ls__fail_no_result(error, "ls_program_kernel");
     *kernel = NULL;
     if (!program || !name)
         return ls__fail(error, LS_E_INVALID_ARGUMENT, "ls_program_kernel: no %s was given",

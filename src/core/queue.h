@@ -68,6 +68,9 @@ ls__record *ls__record_new(ls_device *device, ls__command_kind kind, const ls_ta
 /* Whether so many lanes (already normalised) in workgroups of this kernel can be counted. */
 ls_status ls__record_check_size(const ls_kernel *kernel, const uint32_t size[3], ls_error *error);
 
+/* Whether core conducts the dispatch itself: on a fallback device, or in segments (plan.c). */
+bool ls__record_is_conducted(const ls__record *record);
+
 typedef struct ls__block { /* a repeat block: commands [first, end) */
     uint32_t first, end;
     uint32_t rounds, rounds_parameter; /* parameter: 1 + offset, 0 = fixed */

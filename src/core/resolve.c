@@ -293,7 +293,7 @@ static ls_status fill_parts(ls__submission *s, ls_error *error)
         return status;
     s->staging_bytes += BOUNCE_BYTES;
     s->bounce_bytes = BOUNCE_BYTES;
-    s->bounce = ls__mem_alloc(BOUNCE_BYTES, 1);
+    s->bounce = ls__pool_alloc(s->device, BOUNCE_BYTES, 1);
     return s->bounce ? LS_OK : ls__fail_oom(error, BOUNCE_BYTES);
 }
 
@@ -321,7 +321,8 @@ static ls_status copy_names(ls_fence *fence, const ls__plan *plan, ls_error *err
         bytes += record->tag.label ? strlen(record->tag.label) + 1 : 0;
         bytes += record->kernel ? strlen(record->kernel->info.name) + 1 : 0;
     }
-    fence->names = ls__mem_alloc(plan->record_count * sizeof *fence->names + bytes, 1);
+    fence->names =
+        ls__pool_alloc(plan->device, plan->record_count * sizeof *fence->names + bytes, 1);
     if (!fence->names)
         return ls__fail_oom(error, bytes);
     char *next = (char *)(fence->names + plan->record_count);
@@ -349,13 +350,13 @@ static ls_status make_rows(ls__submission *s, ls_error *error)
         return ls__fail(error, LS_E_LIMIT, "attribution lists at most %d commands", MAX_ROWS);
     if (!s->attribution && !traced)
         return LS_OK;
-    s->rows = ls__mem_alloc(count, sizeof *s->rows);
+    s->rows = ls__pool_alloc(s->device, count, sizeof *s->rows);
     s->row_capacity = count;
     if (!s->rows)
         return ls__fail_oom(error, count * sizeof *s->rows);
     if (!s->attribution)
         return LS_OK;
-    s->fence->rows = ls__mem_alloc(count, sizeof *s->fence->rows);
+    s->fence->rows = ls__pool_alloc(s->device, count, sizeof *s->fence->rows);
     if (!s->fence->rows)
         return ls__fail_oom(error, count * sizeof *s->fence->rows);
     return copy_names(s->fence, s->plan, error);
@@ -363,7 +364,7 @@ static ls_status make_rows(ls__submission *s, ls_error *error)
 
 static ls_status make_fence(ls__submission *s, ls_error *error)
 {
-    ls_fence *fence = ls__mem_alloc(1, sizeof *fence);
+    ls_fence *fence = ls__pool_alloc(s->device, 1, sizeof *fence);
     if (!fence)
         return ls__fail_oom(error, sizeof *fence);
     atomic_init(&fence->refs, 1);
@@ -442,7 +443,7 @@ ls_status ls__submission_create(ls__plan *plan, const ls_submit_params *params,
     if (status != LS_OK)
         return status;
     layout(&c, s, plan, wait_count, &f.spans, &f.slot_bytes);
-    s = ls__mem_alloc(c.used, 1);
+    s = ls__pool_alloc(plan->device, c.used, 1);
     if (!s)
         return ls__fail_oom(error, c.used);
     c = (carver){(uint8_t *)s, (sizeof *s + 15) / 16 * 16};
@@ -502,7 +503,7 @@ void ls__submission_release_uses(ls__submission *s)
     if (s->staging_bytes)
         ls__budget_release(s->device, s->staging_bytes, true);
     s->staging_bytes = 0;
-    ls__mem_free(s->bounce);
+    ls__pool_free(s->device, s->bounce);
     s->bounce = NULL;
     ls__plan_release(s->plan);
     s->plan = NULL;
@@ -511,8 +512,8 @@ void ls__submission_release_uses(ls__submission *s)
 void ls__submission_free(ls__submission *s)
 {
     ls__submission_release_uses(s);
-    ls__mem_free(s->rows);
+    ls__pool_free(s->device, s->rows);
     if (s->fence)
         ls__fence_release(s->fence);
-    ls__mem_free(s);
+    ls__pool_free(s->device, s);
 }

@@ -240,6 +240,8 @@ static ls_status prepare_natively(ls__plan *plan, ls_error *error)
 ls_status ls_prepare(const ls_batch *batch, ls_prepared **prepared, ls_error *error)
 {
     ls__plan *plan;
+    if (!prepared)
+        return ls__fail_no_result(error, "ls_prepare");
     *prepared = NULL;
     if (!batch)
         return ls__fail(error, LS_E_INVALID_ARGUMENT, "ls_prepare: no batch was given");

@@ -149,6 +149,8 @@ void ls__trace_abandon(ls_device *device)
 
 ls_status ls_trace_begin(ls_device *device, ls_error *error)
 {
+    if (!device)
+        return ls__fail(error, LS_E_INVALID_ARGUMENT, "ls_trace_begin: no device was given");
     ls__trace *trace = ls__mem_alloc(1, sizeof *trace);
     if (!trace)
         return ls__fail_oom(error, sizeof *trace);
@@ -246,8 +248,9 @@ static ls_status write_events(const ls__trace *trace, const ls_device *device,
 
 ls_status ls_trace_end(ls_device *device, const char *path, ls_error *error)
 {
-    if (!path)
-        return ls__fail(error, LS_E_INVALID_ARGUMENT, "ls_trace_end: no path was given");
+    if (!device || !path)
+        return ls__fail(error, LS_E_INVALID_ARGUMENT, "ls_trace_end: no %s was given",
+                        device ? "path" : "device");
     ls__trace *trace = detach(device);
     if (!trace)
         return ls__fail(error, LS_E_STATE, "device '%s' is not being traced", device->name);

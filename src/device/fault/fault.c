@@ -7,8 +7,6 @@
  *
  * Counters are atomics: allocations come from any thread, commands from the executor's.
  */
-#include <string.h>
-
 #include "base/mem.h"
 #include "base/os.h"
 #include "base/status.h"
@@ -91,11 +89,8 @@ static ls_status open_device(const ls__backend_open_params *params, ls__backend_
     fault_device *made = ls__mem_alloc(1, sizeof *made);
     if (!made)
         return ls__fail_oom(error, sizeof *made);
-    const ls_fault_plan *plan = params->params->fault;
-    if (plan)
-        memcpy(&made->plan, plan,
-               plan->struct_size && plan->struct_size < sizeof *plan ? plan->struct_size
-                                                                     : sizeof *plan);
+    if (params->params->fault)
+        made->plan = *params->params->fault;
     ls__host_device hooks = {
         .hook_context = made, .before_command = before_command, .after_job = after_job};
     ls_status status = ls__ref_open(params->params, &hooks, &made->ref, error);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/os.h"
 #include "base/status.h"
 #include "device/ref/ref.h"
 #include "interp/interp.h"
@@ -66,7 +67,10 @@ static void report(void *context, const ls__interp_report *found)
     };
     memcpy(out.workgroup, found->workgroup, sizeof out.workgroup);
     memcpy(out.other_workgroup, found->other_workgroup, sizeof out.other_workgroup);
+    ls__os_fenv ours; /* whatever the caller's function does to it */
+    ls__os_fenv_enter(&ours);
     device->on_report(device->report_context, &out);
+    ls__os_fenv_leave(&ours);
 }
 
 static ls__interp_schedule schedule_of(ls_schedule schedule)
