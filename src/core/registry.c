@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The one list of backends, in order of preference. A new backend adds its line here. */
 #include "core/backend.h"
+#include "device/cpu/cpu.h"
 #include "device/fault/fault.h"
 #include "device/ref/ref.h"
+#include "emit/llvm/emit.h"
 
 const ls__registry_entry ls__registry[] = {
+    {&ls__cpu_backend, ls__llvm_emit},
     {&ls__ref_backend, NULL},
     {&ls__fault_backend, NULL},
 };

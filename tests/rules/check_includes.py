@@ -18,13 +18,16 @@ ALLOWED = {
     "lang": ["public", "base", "ir"],
     "pass": ["public", "base", "ir"],
     "interp": ["public", "base", "ir"],
-    "emit": ["public", "base", "ir"],
+    "emit": ["public", "base", "ir", "pass/pass.h"],  # for the names of lowerings
     "device": ["public", "base", "core/backend.h"],
     # device/host is no device but what devices in host memory share.
     "device/ref": ["public", "base", "core/backend.h", "device/host", "ir", "interp"],
+    # abi.h is how compiled kernels are called, target.h what they are compiled for.
+    "device/cpu": ["public", "base", "core/backend.h", "device/host", "emit/llvm/abi.h",
+                   "emit/llvm/target.h"],
     # The fault device stands in front of the reference device and makes its calls fail.
     "device/fault": ["public", "base", "core/backend.h", "device/host", "device/ref"],
-    "core": ["public", "base", "ir", "lang", "pass", "kernels", "device"],
+    "core": ["public", "base", "ir", "lang", "pass", "kernels", "device", "emit"],
     "llm": ["public"],
     "cosim": ["public"],
     "cli": ["public", "base"],

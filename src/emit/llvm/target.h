@@ -1,12 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a target text says (emit.h), in LLVM's terms and in the generator's. */
+/*
+ * Targets of the code generator, as texts: a feature level, then options, joined by '+'.
+ *
+ *     levels    sse2, avx2, avx512 (x86-64); neon (AArch64); native = the best this machine has
+ *     features  avx512vnni, avxvnni: what the level itself does not include
+ *     tier      quick = little optimisation, compiled fast; else optimised
+ *     mode      scalar, vector: force one lane at a time, or vector code; else scalar code only for
+ *               workgroups of one lane
+ *
+ * For example "avx512+avx512vnni+quick". Needs no LLVM; device/cpu uses it too.
+ */
 #ifndef LS_EMIT_LLVM_TARGET_H
 #define LS_EMIT_LLVM_TARGET_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "emit/llvm/emit.h"
+enum { LS__LLVM_TARGET_BYTES = 96 };
+
+/* Writes the full name of what this machine has, for "native" (room for more options is left). */
+void ls__llvm_native_target(char target[LS__LLVM_TARGET_BYTES]);
+
+/* Whether this machine can run code for the target; false also for a malformed one. */
+bool ls__llvm_target_runs(const char *target);
+
+/* LS__LOWER_* bits (pass/pass.h): what a module must have been lowered by before it is emitted. */
+uint32_t ls__llvm_lowering(const char *target);
+
+/* --- what a text says, in LLVM's terms and in the generator's ------------------------------------- */
 
 typedef enum ls__llvm_level {
     LS__LLVM_SSE2,
@@ -27,7 +48,7 @@ typedef struct ls__llvm_target {
     char features[64];
 } ls__llvm_target;
 
-/* False: malformed, or of another architecture than this build's. */
+/* False: malformed. */
 bool ls__llvm_target_parse(const char *text, ls__llvm_target *target);
 
 #endif

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The CPU device: memory is the host's, jobs run on the executor of device/host, the workgroups of a
+ * dispatch on the pool. Results do not depend on the number of threads: a workgroup's writes are its
+ * own, atomics whose order cannot show aside, and of several traps the lowest is kept.
+ *
+ * What a dispatch needs for each thread (scratch memory, a trap record) is there before it begins, so
+ * that nothing can fail once something has run.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/os.h"
+#include "base/status.h"
+#include "device/cpu/cpu.h"
+#include "device/cpu/loader.h"
+#include "device/cpu/pool.h"
+#include "device/host/host.h"
+#include "emit/llvm/abi.h"
+#include "emit/llvm/target.h"
+
+enum { MAX_BUFFERS = 64, MAX_THREADS = 256 };
+
+typedef struct cpu_device {
+    ls__host *host;
+    ls__pool *pool;
+    char target[LS__LLVM_TARGET_BYTES];
+    /* The executor's: by thread. */
+    uint8_t *scratch; /* one block, scratch_bytes for each thread */
+    uint64_t scratch_bytes;
+    ls__cpu_trap *traps;
+} cpu_device;
+
+typedef struct cpu_kernel {
+    ls__cpu_kernel *code;
+    const ls__cpu_kernel_info *info;
+    uint64_t lane_ps; /* what a lane took last time, in picoseconds; 0 = not known */
+} cpu_kernel;
+
+typedef struct cpu_program {
+    ls__cpu_object *object;
+    const ls__backend_kernel *descriptions;
+    cpu_kernel *kernels;
+} cpu_program;
+
+static cpu_device *cpu_of(const ls__backend_device *device)
+{
+    return (cpu_device *)(uintptr_t)device;
+}
+
+/* --- dispatches ------------------------------------------------------------------------------- */
+
+typedef struct run {
+    const cpu_device *device;
+    const cpu_kernel *kernel;
+    const ls__cpu_args *args; /* but for the trap record */
+    atomic_bool stopped;
+} run;
+
+static bool run_workgroups(void *context, uint32_t thread, uint64_t first, uint64_t count)
+{
+    run *r = context;
+    ls__cpu_args args = *r->args;
+    args.trap = &r->device->traps[thread];
+    uint8_t *scratch = r->device->scratch;
+    if (scratch)
+        scratch += r->device->scratch_bytes * thread;
+    if (r->kernel->code(&args, first, count, scratch) == 0)
+        return true;
+    atomic_store_explicit(&r->stopped, true, memory_order_relaxed);
+    return false;
+}
+
+static ls_status reserve_scratch(cpu_device *device, uint64_t bytes, ls_error *error)
+{
+    void *memory = NULL;
+    bytes = (bytes + LS__CPU_SCRATCH_ALIGNMENT - 1) / LS__CPU_SCRATCH_ALIGNMENT *
+            LS__CPU_SCRATCH_ALIGNMENT;
+    if (bytes <= device->scratch_bytes)
+        return LS_OK;
+    uint32_t threads = ls__pool_threads(device->pool);
+    if (bytes > SIZE_MAX / threads ||
+        posix_memalign(&memory, LS__CPU_SCRATCH_ALIGNMENT, (size_t)bytes * threads) != 0)
+        return ls__fail_oom(error, (size_t)bytes * threads);
+    free(device->scratch);
+    device->scratch = memory;
+    device->scratch_bytes = bytes;
+    return LS_OK;
+}
+
+static bool comes_before(const ls__cpu_trap *a, const ls__cpu_trap *b)
+{
+    return a->workgroup < b->workgroup || (a->workgroup == b->workgroup && a->lane < b->lane);
+}
+
+static void report_trap(const cpu_device *device, ls__host_dispatch_result *result)
+{
+    const ls__cpu_trap *lowest = NULL;
+    for (uint32_t i = 0; i < ls__pool_threads(device->pool); i++) {
+        const ls__cpu_trap *trap = &device->traps[i];
+        if (trap->trapped && (!lowest || comes_before(trap, lowest)))
+            lowest = trap;
+    }
+    if (!lowest)
+        return;
+    result->trapped = true;
+    result->trap_code = lowest->code;
+    result->trap_lane = lowest->lane;
+    result->trap_workgroup = lowest->workgroup;
+}
+
+/* Lanes differ from launch to launch, so this is a guess; it only decides whether to wake others. */
+static uint64_t expected_ns(const cpu_kernel *kernel, uint64_t lanes)
+{
+    if (kernel->lane_ps == 0 || lanes > UINT32_MAX)
+        return UINT64_MAX;
+    return lanes * kernel->lane_ps / 1000;
+}
+
+static ls_status dispatch(void *context, const ls__host_dispatch *d,
+                          ls__host_dispatch_result *result, ls_error *error)
+{
+    cpu_device *device = context;
+    const cpu_program *program = (const cpu_program *)d->command->program;
+    const ls__backend_kernel *kernel = &program->descriptions[d->command->kernel];
+    uint8_t *buffers[MAX_BUFFERS];
+    uint64_t ranges[MAX_BUFFERS], groups = 1, lanes = 1;
+    cpu_kernel *compiled = &program->kernels[d->command->kernel];
+    run r = {.device = device, .kernel = compiled};
+    ls_status status = reserve_scratch(device, compiled->info->scratch_bytes, error);
+    if (status != LS_OK)
+        return status;
+    for (uint32_t i = 0; i < d->command->buffer_count; i++) {
+        const ls__span *span = &d->command->buffers[i];
+        buffers[i] = ls__host_memory_of(span)->bytes + span->offset;
+        ranges[i] = span->size;
+    }
+    ls__cpu_args args = {.buffers = buffers,
+                         .ranges = ranges,
+                         .scalars = d->command->scalars,
+                         .cancel = (const int *)&d->job->cancel,
+                         .iteration = d->iteration};
+    for (int i = 0; i < 3; i++) {
+        args.global_size[i] = d->global_size[i];
+        args.workgroup_count[i] = (d->global_size[i] - 1) / kernel->workgroup[i] + 1;
+        groups *= args.workgroup_count[i];
+        lanes *= kernel->workgroup[i];
+    }
+    r.args = &args;
+    memset(device->traps, 0, ls__pool_threads(device->pool) * sizeof *device->traps);
+    uint64_t begun = ls__os_now_ns();
+    ls__pool_run(device->pool, groups, expected_ns(compiled, groups * lanes), run_workgroups, &r);
+    compiled->lane_ps = (ls__os_now_ns() - begun) * 1000 / (groups * lanes) + 1;
+    if (atomic_load(&r.stopped))
+        return ls__fail(error, LS_E_CANCELLED, "cancelled");
+    result->lanes_run = groups * lanes;
+    report_trap(device, result);
+    return LS_OK;
+}
+
+_Static_assert(sizeof(atomic_int) == sizeof(int), "kernels read the flag as an int");
+
+/* --- the device ------------------------------------------------------------------------------- */
+
+static uint32_t list(ls_device_info *infos, uint32_t capacity)
+{
+    char target[LS__LLVM_TARGET_BYTES];
+    if (capacity == 0)
+        return 1;
+    ls__llvm_native_target(target);
+    infos[0] = (ls_device_info){.name = "cpu", .kind = LS_DEVICE_CPU};
+    snprintf(infos[0].description, sizeof infos[0].description, "this machine's CPU (%s), %u threads",
+             target, ls__os_cpu_count());
+#ifdef LS_HAVE_LLVM
+    infos[0].usable = true;
+#else
+    snprintf(infos[0].reason, sizeof infos[0].reason,
+             "this build has no code generator: LLVM 19 was not there (-Dllvm=enabled)");
+#endif
+    return 1;
+}
+
+static void close_device(ls__backend_device *device)
+{
+    cpu_device *closed = cpu_of(device);
+    ls__host_destroy(&closed->host);
+    ls__pool_destroy(&closed->pool);
+    free(closed->scratch);
+    ls__mem_free(closed->traps);
+    ls__mem_free(closed);
+}
+
+static ls_status open_device(const ls__backend_open_params *params, ls__backend_device **device,
+                             ls_error *error)
+{
+    uint32_t threads = params->params->threads ? params->params->threads : ls__os_cpu_count();
+    *device = NULL;
+    if (threads > MAX_THREADS) {
+        if (params->params->threads)
+            return ls__fail(error, LS_E_LIMIT, "%u threads; at most %d", threads, MAX_THREADS);
+        threads = MAX_THREADS;
+    }
+    cpu_device *made = ls__mem_alloc(1, sizeof *made);
+    if (!made)
+        return ls__fail_oom(error, sizeof *made);
+    ls__host_device host = {.context = made, .dispatch = dispatch};
+    ls__llvm_native_target(made->target);
+    ls_status status = LS_OK;
+    made->traps = ls__mem_alloc(threads, sizeof *made->traps);
+    if (!made->traps)
+        status = ls__fail_oom(error, threads * sizeof *made->traps);
+    if (status == LS_OK)
+        status = ls__pool_create(threads, &made->pool, error);
+    if (status == LS_OK)
+        status = ls__host_create(&host, &made->host, error);
+    if (status != LS_OK) {
+        close_device((ls__backend_device *)made);
+        return status;
+    }
+    *device = (ls__backend_device *)made;
+    return LS_OK;
+}
+
+static const ls_caps *caps_of(const ls__backend_device *device)
+{
+    static const ls_caps caps = {
+        .struct_size = sizeof caps,
+        .max_workgroup_lanes = 1024,
+        .max_shared_bytes = 65536,
+        .max_buffers = MAX_BUFFERS - 1, /* one is for the scratch of split grid barriers */
+        .max_scalar_bytes = 4096,
+        .max_local_bytes = 65536,
+        .max_range_bytes = (uint64_t)1 << 40,
+        .subgroup_native_lanes = 32,
+        .f64 = true,
+        .atomics64 = true,
+        .map_direct = true,
+        .import_host = true,
+        .timing_unavailable = "kernels run on the host: see the host's times",
+        .cancel = true,
+    };
+    (void)device;
+    return &caps;
+}
+
+static uint32_t lowering(const ls__backend_device *device)
+{
+    return ls__llvm_lowering(cpu_of(device)->target);
+}
+
+static const char *target(const ls__backend_device *device)
+{
+    return cpu_of(device)->target;
+}
+
+/* --- memory ------------------------------------------------------------------------------------ */
+
+static ls_status allocate(ls__backend_device *device, uint64_t size, ls__backend_memory **memory,
+                          ls_error *error)
+{
+    (void)device;
+    return ls__host_memory_create(NULL, size, false, memory, error);
+}
+
+static ls_status import(ls__backend_device *device, void *bytes, uint64_t size,
+                        ls__backend_memory **memory, ls_error *error)
+{
+    (void)device;
+    return ls__host_memory_create(bytes, size, false, memory, error);
+}
+
+static void release(ls__backend_device *device, ls__backend_memory *memory)
+{
+    (void)device;
+    ls__host_memory_free(memory);
+}
+
+static void *map(ls__backend_device *device, const ls__span *span, uint32_t access)
+{
+    (void)device;
+    return ls__host_map(span, access);
+}
+
+static ls_status read_span(ls__backend_device *device, const ls__span *span, void *bytes,
+                           ls_error *error)
+{
+    (void)device;
+    (void)error;
+    ls__host_read(span, bytes);
+    return LS_OK;
+}
+
+static ls_status write_span(ls__backend_device *device, const ls__span *span, const void *bytes,
+                            ls_error *error)
+{
+    (void)device;
+    (void)error;
+    ls__host_write(span, bytes);
+    return LS_OK;
+}
+
+/* --- programs ----------------------------------------------------------------------------------- */
+
+static void program_free(ls__backend_device *device, ls__backend_program *program)
+{
+    cpu_program *freed = (cpu_program *)program;
+    (void)device;
+    if (!freed)
+        return;
+    ls__cpu_object_unload(&freed->object);
+    ls__mem_free(freed->kernels);
+    ls__mem_free(freed);
+}
+
+static ls_status find_kernel(const cpu_program *program, const ls__backend_kernel *description,
+                             cpu_kernel *kernel, ls_error *error)
+{
+    char name[48];
+    snprintf(name, sizeof name, LS__CPU_KERNEL_SYMBOL "%u", description->function);
+    kernel->code = (ls__cpu_kernel *)ls__cpu_object_symbol(program->object, name, 1);
+    snprintf(name, sizeof name, LS__CPU_INFO_SYMBOL "%u", description->function);
+    kernel->info = ls__cpu_object_symbol(program->object, name, sizeof *kernel->info);
+    if (kernel->code && kernel->info)
+        return LS_OK;
+    return ls__fail(error, LS_E_FORMAT, "code object: kernel '%s' is missing", description->name);
+}
+
+static ls_status program_build(ls__backend_device *device, const ls__backend_code *code,
+                               ls__backend_program **program, ls_error *error)
+{
+    cpu_program *made = ls__mem_alloc(1, sizeof *made);
+    if (!made)
+        return ls__fail_oom(error, sizeof *made);
+    made->descriptions = code->kernels;
+    made->kernels = ls__mem_alloc(code->kernel_count, sizeof *made->kernels);
+    ls_status status =
+        made->kernels ? ls__cpu_object_load(code->bytes, code->size, &made->object, error)
+                      : ls__fail_oom(error, code->kernel_count * sizeof *made->kernels);
+    for (uint32_t i = 0; i < code->kernel_count && status == LS_OK; i++)
+        status = find_kernel(made, &code->kernels[i], &made->kernels[i], error);
+    if (status != LS_OK) {
+        program_free(device, (ls__backend_program *)made);
+        return status;
+    }
+    *program = (ls__backend_program *)made;
+    return LS_OK;
+}
+
+/* --- jobs ---------------------------------------------------------------------------------------- */
+
+static void start(ls__backend_device *device, ls__job *job)
+{
+    ls__host_start(cpu_of(device)->host, job);
+}
+
+static void cancel(ls__backend_device *device, ls__job *job)
+{
+    ls__host_cancel(cpu_of(device)->host, job);
+}
+
+const ls__backend ls__cpu_backend = {
+    .list = list,
+    .open = open_device,
+    .close = close_device,
+    .caps = caps_of,
+    .lowering = lowering,
+    .target = target,
+    .allocate = allocate,
+    .import = import,
+    .release = release,
+    .map = map,
+    .read = read_span,
+    .write = write_span,
+    .program_build = program_build,
+    .program_free = program_free,
+    .start = start,
+    .cancel = cancel,
+    .cancel_grace_ns = 10000000000u,
+    .optimize = true,
+    .only_by_name = true, /* until it has been proven as the reference has: then the default device */
+};
