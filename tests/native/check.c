@@ -118,7 +118,11 @@ static ls__ir_module *after_passes(ls__native_program *program, const ls__ir_mod
 static void write_driver(ls__strbuf *out, const ls__native_program *program,
                          const ls__ir_module *module, uint32_t index)
 {
-    ls__strbuf_printf(out, "#include \"lockstep/kernel.h\"\n#include \"%s\"\n", program->path);
+    /* Static, since the kernels of all programs are linked together. */
+    ls__strbuf_printf(out,
+                      "#include \"lockstep/kernel.h\"\n#undef kernel\n#define kernel static\n"
+                      "#include \"%s\"\n",
+                      program->path);
     for (uint32_t i = 1; i < module->functions.count; i++) {
         const ls__ir_function *f = module->functions.items[i];
         if (!f->is_kernel || !runs_lane_by_lane(f))
@@ -529,10 +533,14 @@ void ls__native_check(ls__native_program *programs, uint32_t count,
     void *library = built ? dlopen(object, RTLD_NOW | RTLD_LOCAL) : NULL;
     unlink(object);
     if (!library && count > 1) { /* find the culprit: one by one */
+        bool refused = false;
         for (uint32_t i = 0; i < count; i++) {
             ls__ir_module_destroy(&modules[i]);
             ls__native_check(&programs[i], 1, options);
+            refused |= programs[i].verdict == LS__NATIVE_CC_FAILED;
         }
+        if (!refused)
+            fprintf(stderr, "native_check: a batch was refused of which every program compiles\n");
         ls__mem_free(modules);
         return;
     }

@@ -720,7 +720,7 @@ static void helper(generator *g)
     f->result = any_kind(g);
     f->arg_count = 1 + pick(g, 3);
     g->var_count = 0;
-    ls__strbuf_printf(g->out, "%s %s f%u(", chance(g, 30) ? "noinline" : "static",
+    ls__strbuf_printf(g->out, "%s %s f%u(", chance(g, 30) ? "static noinline" : "static",
                       kind_names[f->result], g->function_count);
     for (uint32_t i = 0; i < f->arg_count; i++) {
         char name[3] = {'a', (char)('0' + i), 0};
