@@ -212,23 +212,13 @@ static ls_type result_type(const ls__ir_function *function, ls_op op, ls_type ex
                            const ls_value *args, uint32_t arg_count)
 {
     const ls__ir_op_info *info = ls__ir_op(op);
-    switch (info->result) {
-    case 'b':
-        return LS_TYPE_BOOL;
-    case 'w':
-        return LS_TYPE_I32;
-    case 'q':
-        return LS_TYPE_I64;
-    case 'r':
+    if (info->result == 'r')
         return explicit_type;
-    case 'T': {
-        const char *first = strchr(info->operands, 'T');
-        uint32_t i = (uint32_t)(first - info->operands);
-        return i < arg_count ? ls__ir_type_of(function, args[i]) : LS_TYPE_VOID;
-    }
-    default:
-        return LS_TYPE_VOID;
-    }
+    const char *first = strchr(info->operands, 'T');
+    bool has_variable = first && first - info->operands < arg_count;
+    return ls__ir_letter_type(info->result, has_variable ? ls__ir_type_of(
+                                                 function, args[first - info->operands])
+                                                         : LS_TYPE_VOID);
 }
 
 ls_value ls__ir_emit(ls__ir_cursor *cursor, ls_op op, ls_type explicit_type, const ls_value *args,
@@ -427,47 +417,6 @@ void ls__ir_remove(ls__ir_function *function, ls__ir_inst *inst)
     for (uint32_t i = 0; i < inst->region_count; i++)
         ls__ir_walk(inst->regions[i], forget_value, function);
     inst->region_count = 0; /* so that a walk that shows it does not enter what is gone */
-}
-
-struct replacement {
-    ls_value old_value, new_value;
-};
-
-static bool replace_one(ls__ir_inst *inst, void *context)
-{
-    const struct replacement *replacement = context;
-    for (uint32_t i = 0; i < inst->arg_count; i++) {
-        if (inst->args[i].id == replacement->old_value.id)
-            inst->args[i] = replacement->new_value;
-    }
-    return true;
-}
-
-void ls__ir_replace_uses(ls__ir_function *function, ls_value old_value, ls_value new_value)
-{
-    ls__ir_walk(function->body, replace_one, &(struct replacement){old_value, new_value});
-}
-
-static bool replace_mapped(ls__ir_inst *inst, void *context)
-{
-    ls_value *map = context;
-    for (uint32_t i = 0; i < inst->arg_count; i++) {
-        uint32_t old = inst->args[i].id, end = old;
-        while (map[end].id)
-            end = map[end].id;
-        while (map[old].id) { /* shorten the chain for the next that walks it */
-            uint32_t next = map[old].id;
-            map[old].id = end;
-            old = next;
-        }
-        inst->args[i].id = end;
-    }
-    return true;
-}
-
-void ls__ir_replace_map(ls__ir_function *function, ls_value *map)
-{
-    ls__ir_walk(function->body, replace_mapped, map);
 }
 
 void ls__ir_move_before(ls__ir_inst *inst, ls__ir_inst *before)

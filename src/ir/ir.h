@@ -137,6 +137,9 @@ typedef struct ls__ir_op_info {
 const ls__ir_op_info *ls__ir_op(ls_op op);
 bool ls__ir_op_has(ls_op op, char flag);
 ls_op ls__ir_op_by_name(ls__str name); /* LS_OP_NONE when unknown */
+/* What a letter of the operand and result columns stands for; `variable` is what T is. VOID for
+ * other letters. */
+ls_type ls__ir_letter_type(char letter, ls_type variable);
 const char *ls__ir_type_name(ls_type type);
 const char *ls__ir_mem_name(ls_mem mem);
 uint32_t ls__ir_mem_bytes(ls_mem mem);
@@ -207,17 +210,11 @@ ls__ir_inst *ls__ir_switch(ls__ir_cursor *cursor, ls_value value, const int64_t 
                            const uint32_t *case_sizes, uint32_t case_count);
 
 /* --- change ----------------------------------------------------------------------------------- */
-ls__ir_inst *ls__ir_def(const ls__ir_function *function,
-                        ls_value value); /* the defining instruction */
+/* The defining instruction. */
+ls__ir_inst *ls__ir_def(const ls__ir_function *function, ls_value value);
 ls_type ls__ir_type_of(const ls__ir_function *function, ls_value value);
-void ls__ir_remove(ls__ir_function *function,
-                   ls__ir_inst *inst); /* with its regions; must be unused */
-void ls__ir_replace_uses(ls__ir_function *function, ls_value old_value,
-                         ls_value new_value); /* everywhere */
-/* Many replacements in one walk: `map`, by value id, names the value to use instead, 0 = keep.
- * Chains are followed (and shortened in place) and must not be circular. Passes use this, not one
- * replace_uses each, which would be quadratic. */
-void ls__ir_replace_map(ls__ir_function *function, ls_value *map);
+/* With its regions; must be unused. */
+void ls__ir_remove(ls__ir_function *function, ls__ir_inst *inst);
 void ls__ir_move_before(ls__ir_inst *inst, ls__ir_inst *before);
 /* Renumbers values in order of appearance and drops unused variables, so equal functions print
  * equally. */

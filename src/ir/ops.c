@@ -32,6 +32,22 @@ ls_op ls__ir_op_by_name(ls__str name)
     return LS_OP_NONE;
 }
 
+ls_type ls__ir_letter_type(char letter, ls_type variable)
+{
+    switch (letter) {
+    case 'b':
+        return LS_TYPE_BOOL;
+    case 'w':
+        return LS_TYPE_I32;
+    case 'q':
+        return LS_TYPE_I64;
+    case 'T':
+        return variable;
+    default:
+        return LS_TYPE_VOID;
+    }
+}
+
 const char *ls__ir_type_name(ls_type type)
 {
     static const char *const names[LS_TYPE_COUNT] = {

@@ -54,22 +54,6 @@ static bool letter_allows(const char *types, ls_type type)
     return false;
 }
 
-static ls_type letter_type(char letter, ls_type type)
-{
-    switch (letter) {
-    case 'b':
-        return LS_TYPE_BOOL;
-    case 'w':
-        return LS_TYPE_I32;
-    case 'q':
-        return LS_TYPE_I64;
-    case 'T':
-        return type;
-    default:
-        return LS_TYPE_VOID;
-    }
-}
-
 /* The type T of the table for this instruction, VOID when it has none. */
 static ls_type type_variable(const ls__ir_verifier *v, const ls__ir_inst *inst)
 {
@@ -94,7 +78,7 @@ static bool check_operands(ls__ir_verifier *v, const ls__ir_inst *inst)
     ls_type type = type_variable(v, inst);
     for (uint32_t i = 0; i < inst->arg_count; i++) {
         ls_type actual = ls__ir_type_of(v->function, inst->args[i]);
-        ls_type expected = letter_type(info->operands[i], type);
+        ls_type expected = ls__ir_letter_type(info->operands[i], type);
         CHECK(actual == expected, OPERAND_TYPE, "%%%" PRIu32 " is %s instead of %s",
               inst->args[i].id, ls__ir_type_name(actual), ls__ir_type_name(expected));
         CHECK(info->operands[i] != 'T' || letter_allows(info->types, type), OPERAND_TYPE,
@@ -160,7 +144,7 @@ static bool check_result(ls__ir_verifier *v, const ls__ir_inst *inst)
         fits = explicit_result_fits(
             inst, inst->arg_count ? ls__ir_type_of(v->function, inst->args[0]) : LS_TYPE_VOID);
     else
-        fits = type == letter_type(info->result, type_variable(v, inst));
+        fits = type == ls__ir_letter_type(info->result, type_variable(v, inst));
     CHECK(fits, RESULT_TYPE, "%s", ls__ir_type_name(type));
     if (inst->op == LS_OP_F32_TO_F16 || inst->op == LS_OP_F32_TO_BF16)
         CHECK(ls__ir_type_of(v->function, inst->args[0]) == LS_TYPE_F32, OPERAND_TYPE,

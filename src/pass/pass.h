@@ -31,7 +31,6 @@ typedef enum ls__pass_kind {
 
 typedef struct ls__pass {
     const char *name;
-    const char *text; /* one line for --help and docs/ir.md */
     bool (*run)(ls__ir_function *function, ls__arena *scratch);
     ls__pass_kind kind;
     uint32_t lower; /* LS__LOWER_*: what a lowering pass supplies, else 0 */

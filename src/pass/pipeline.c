@@ -13,49 +13,43 @@
 #include "base/status.h"
 #include "pass/passes.h"
 
-#define OPTIMIZE(name, text)                                                                       \
-    {                                                                                              \
-#name, text, ls__pass_##name, LS__PASS_OPTIMIZE, 0                                         \
-    }
-#define LOWER(name, bit, text)                                                                     \
-    {                                                                                              \
-#name, text, ls__pass_##name, LS__PASS_LOWER, LS__LOWER_##bit                              \
-    }
-
 /* clang-format off */
+#define OPTIMIZE(name) {#name, ls__pass_##name, LS__PASS_OPTIMIZE, 0}
+#define LOWER(name, bit) {#name, ls__pass_##name, LS__PASS_LOWER, LS__LOWER_##bit}
+
 static const ls__pass passes[] = {
-    OPTIMIZE(fold, "constants, identities and decided control flow are computed now"),
-    OPTIMIZE(copy_propagate, "reads of variables become the values known to be in them"),
-    OPTIMIZE(fold, "again, on what that uncovered"),
-    OPTIMIZE(promote_locals, "local objects accessed at constant offsets become variables"),
-    OPTIMIZE(copy_propagate, "again, on the new variables"),
-    OPTIMIZE(fold, "again"),
-    OPTIMIZE(cse, "equal computations are done once"),
-    OPTIMIZE(dce, "what nothing depends on is removed"),
-    OPTIMIZE(licm, "what does not change in a loop moves in front of it"),
-    OPTIMIZE(strength, "multiplications and divisions by constants become cheaper operations"),
-    OPTIMIZE(fold, "again"),
-    OPTIMIZE(cse, "again"),
-    OPTIMIZE(bounds, "accesses and indices that provably stay in range lose their checks"),
-    OPTIMIZE(dce, "again"),
-    {"unchecked", "all checks are dropped: the caller vouches for the kernel", ls__pass_unchecked,
-     LS__PASS_UNCHECKED, 0},
-    LOWER(lower_subgroup, SUBGROUP, "subgroup operations through shared memory and barriers"),
-    LOWER(lower_fma, FMA, "fma by integer arithmetic"),
-    LOWER(lower_div, DIV, "float division by integer arithmetic"),
-    LOWER(lower_sqrt, SQRT, "square root by integer arithmetic"),
-    LOWER(lower_convert, CONVERT, "conversions between formats by integer arithmetic"),
-    LOWER(lower_minmax, MINMAX, "fmin and fmax by integer comparison"),
-    LOWER(lower_round, ROUND, "rounding to integral by integer arithmetic"),
-    LOWER(lower_nan, NAN, "the one NaN of stores and bit casts made explicit"),
-    LOWER(lower_dot4, DOT4, "dot4 by bytes"),
-    LOWER(lower_bounds, BOUNDS, "range checks made explicit"),
-    LOWER(lower_memory, MEMORY, "1- and 2-byte stores as atomics on words"),
-    LOWER(lower_integer, INTEGER, "total and composite integer operations by basic ones"),
-    LOWER(lower_int64, INT64, "64-bit arithmetic on pairs of words"),
-    OPTIMIZE(fold, "again, after lowering"),
-    OPTIMIZE(cse, "again"),
-    OPTIMIZE(dce, "again"),
+    OPTIMIZE(fold),                  /* constants, identities, decided control flow */
+    OPTIMIZE(copy_propagate),        /* reads of variables become the values known to be in them */
+    OPTIMIZE(fold),                  /* again, on what that uncovered */
+    OPTIMIZE(promote_locals),        /* local objects accessed at constant offsets become variables */
+    OPTIMIZE(copy_propagate),        /* again, on the new variables */
+    OPTIMIZE(fold),                  /* again */
+    OPTIMIZE(cse),                   /* equal computations are done once */
+    OPTIMIZE(dce),                   /* what nothing depends on is removed */
+    OPTIMIZE(licm),                  /* what does not change in a loop moves in front of it */
+    OPTIMIZE(strength),              /* cheaper operations for multiplications, divisions by constants */
+    OPTIMIZE(fold),                  /* again */
+    OPTIMIZE(cse),                   /* again */
+    OPTIMIZE(bounds),                /* what provably stays in range loses its checks */
+    OPTIMIZE(dce),                   /* again */
+    /* all checks are dropped: the caller vouches for the kernel */
+    {"unchecked", ls__pass_unchecked, LS__PASS_UNCHECKED, 0},
+    LOWER(lower_subgroup, SUBGROUP), /* subgroup operations through shared memory and barriers */
+    LOWER(lower_fma, FMA),           /* fma by integer arithmetic */
+    LOWER(lower_div, DIV),           /* float division by integer arithmetic */
+    LOWER(lower_sqrt, SQRT),         /* square root by integer arithmetic */
+    LOWER(lower_convert, CONVERT),   /* conversions between formats by integer arithmetic */
+    LOWER(lower_minmax, MINMAX),     /* fmin and fmax by integer comparison */
+    LOWER(lower_round, ROUND),       /* rounding to integral by integer arithmetic */
+    LOWER(lower_nan, NAN),           /* the one NaN of stores and bit casts made explicit */
+    LOWER(lower_dot4, DOT4),         /* dot4 by bytes */
+    LOWER(lower_bounds, BOUNDS),     /* range checks made explicit */
+    LOWER(lower_memory, MEMORY),     /* 1- and 2-byte stores as atomics on words */
+    LOWER(lower_integer, INTEGER),   /* total and composite integer operations by basic ones */
+    LOWER(lower_int64, INT64),       /* 64-bit arithmetic on pairs of words */
+    OPTIMIZE(fold),                  /* again, after lowering */
+    OPTIMIZE(cse),                   /* again */
+    OPTIMIZE(dce),                   /* again */
 };
 /* clang-format on */
 

@@ -56,6 +56,19 @@ static inline void run_passes(ls__ir_module *module, uint32_t lower, bool optimi
     }
 }
 
+static inline bool note_grid_barrier(ls__ir_inst *inst, void *context)
+{
+    *(bool *)context |= inst->op == LS_OP_GRID_BARRIER;
+    return true;
+}
+
+static inline bool has_grid_barrier(const ls__ir_function *function)
+{
+    bool found = false;
+    ls__ir_walk(function->body, note_grid_barrier, &found);
+    return found;
+}
+
 enum { MAX_BUFFERS = 8 };
 
 typedef struct run_buffers {

@@ -154,12 +154,6 @@ static void run_segments(const ls__ir_module *module, const ls__pass_split *spli
     ls__mem_free(scratch);
 }
 
-static bool is_grid_barrier(ls__ir_inst *inst, void *context)
-{
-    *(bool *)context |= inst->op == LS_OP_GRID_BARRIER;
-    return true;
-}
-
 static void check_split(uint64_t seed, bool with_passes)
 {
     static memory before, after;
@@ -179,10 +173,8 @@ static void check_split(uint64_t seed, bool with_passes)
     }
     if (with_passes)
         run_passes(copy, seed % 2 ? UINT32_MAX : 0, true);
-    bool is_left = false;
     for (uint32_t i = 1; i < copy->functions.count; i++)
-        ls__ir_walk(copy->functions.items[i]->body, is_grid_barrier, &is_left);
-    assert_false(is_left);
+        assert_false(has_grid_barrier(copy->functions.items[i]));
     run_segments(copy, &split, &after);
     if (memcmp(&before, &after, sizeof after) != 0) {
         print_module(module);

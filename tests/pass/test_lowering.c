@@ -19,37 +19,20 @@ typedef struct subject {
     bool stays; /* the operation is still there afterwards, with safe operands */
 } subject;
 
-#define INT(op, type)                                                                              \
-    {                                                                                              \
-        LS_OP_##op, LS_TYPE_##type, LS_TYPE_##type, 0, LS__LOWER_INTEGER, false                    \
-    }
-#define BOTH(op) INT(op, I32), INT(op, I64)
-#define DIVISION(op, type)                                                                         \
-    {                                                                                              \
-        LS_OP_##op, LS_TYPE_##type, LS_TYPE_##type, 0, LS__LOWER_INTEGER, true                     \
-    }
-#define FLOAT(op, lower)                                                                           \
-    {LS_OP_##op, LS_TYPE_F32, LS_TYPE_F32, 0, LS__LOWER_##lower, false},                           \
-    {                                                                                              \
-        LS_OP_##op, LS_TYPE_F64, LS_TYPE_F64, 0, LS__LOWER_##lower, false                          \
-    }
-#define CONVERT(op, from, to, imm)                                                                 \
-    {                                                                                              \
-        LS_OP_##op, LS_TYPE_##from, LS_TYPE_##to, imm, LS__LOWER_CONVERT, false                    \
-    }
-#define TO_INT(op, from)                                                                           \
-    CONVERT(op, from, I32, 8), CONVERT(op, from, I32, 16), CONVERT(op, from, I32, 32),             \
-        CONVERT(op, from, I64, 64)
+/* clang-format off */
+#define ONE(op, from, to, imm, lower) \
+    {LS_OP_##op, LS_TYPE_##from, LS_TYPE_##to, imm, LS__LOWER_##lower, false}
+#define DIVISION(op, type) {LS_OP_##op, LS_TYPE_##type, LS_TYPE_##type, 0, LS__LOWER_INTEGER, true}
+#define BOTH(op) ONE(op, I32, I32, 0, INTEGER), ONE(op, I64, I64, 0, INTEGER)
+#define FLOAT(op, lower) ONE(op, F32, F32, 0, lower), ONE(op, F64, F64, 0, lower)
+#define CONVERT(op, from, to, imm) ONE(op, from, to, imm, CONVERT)
+#define TO_INT(op, from) \
+    CONVERT(op, from, I32, 8), CONVERT(op, from, I32, 16), CONVERT(op, from, I32, 32), \
+    CONVERT(op, from, I64, 64)
 #define FROM_INT(op, to) CONVERT(op, I32, to, 0), CONVERT(op, I64, to, 0)
-
-#define WIDE(op)                                                                                   \
-    {                                                                                              \
-        LS_OP_##op, LS_TYPE_I64, LS_TYPE_I64, 0, LS__LOWER_INT64, false                            \
-    }
-#define COMPARE(op)                                                                                \
-    {                                                                                              \
-        LS_OP_##op, LS_TYPE_I64, LS_TYPE_BOOL, 0, LS__LOWER_INT64, false                           \
-    }
+#define WIDE(op) ONE(op, I64, I64, 0, INT64)
+#define COMPARE(op) ONE(op, I64, BOOL, 0, INT64)
+/* clang-format on */
 
 static const subject subjects[] = {
     DIVISION(SDIV, I32),
@@ -70,8 +53,8 @@ static const subject subjects[] = {
     BOTH(CLZ),
     BOTH(CTZ),
     BOTH(ROTL),
-    {LS_OP_DOT4_SS, LS_TYPE_I32, LS_TYPE_I32, 0, LS__LOWER_DOT4, false},
-    {LS_OP_DOT4_US, LS_TYPE_I32, LS_TYPE_I32, 0, LS__LOWER_DOT4, false},
+    ONE(DOT4_SS, I32, I32, 0, DOT4),
+    ONE(DOT4_US, I32, I32, 0, DOT4),
     FLOAT(FMA, FMA),
     FLOAT(FDIV, DIV),
     FLOAT(FSQRT, SQRT),
@@ -82,12 +65,9 @@ static const subject subjects[] = {
     FLOAT(FTRUNC, ROUND),
     FLOAT(FRINT, ROUND),
     FLOAT(FCANON, NAN),
-    {LS_OP_FBITS, LS_TYPE_F32, LS_TYPE_I32, 0, LS__LOWER_NAN, false},
-    {LS_OP_FBITS, LS_TYPE_F64, LS_TYPE_I64, 0, LS__LOWER_NAN, false},
-    FROM_INT(S2F, F32),
-    FROM_INT(S2F, F64),
-    FROM_INT(U2F, F32),
-    FROM_INT(U2F, F64),
+    ONE(FBITS, F32, I32, 0, NAN),
+    ONE(FBITS, F64, I64, 0, NAN),
+    FROM_INT(S2F, F32), FROM_INT(S2F, F64), FROM_INT(U2F, F32), FROM_INT(U2F, F64),
     TO_INT(F2S, F32),
     TO_INT(F2S, F64),
     TO_INT(F2U, F32),
@@ -123,7 +103,7 @@ static const subject subjects[] = {
     COMPARE(SLE),
     COMPARE(ULT),
     COMPARE(ULE),
-    {LS_OP_SEXT, LS_TYPE_I32, LS_TYPE_I64, 0, LS__LOWER_INT64, false},
+    ONE(SEXT, I32, I64, 0, INT64),
 };
 enum { SUBJECT_COUNT = sizeof subjects / sizeof *subjects };
 

@@ -32,7 +32,6 @@ static void test_every_lowering_has_a_pass(void **state)
         assert_true((table[i].kind == LS__PASS_LOWER) == (table[i].lower != 0));
         assert_int_equal(bits & table[i].lower, 0);
         bits |= table[i].lower;
-        assert_true(strlen(table[i].text) > 0);
     }
 #define X(name, bit, text) assert_true(bits & LS__LOWER_##name);
     LS__LOWER_TABLE(X)

@@ -100,12 +100,6 @@ static bool run(const ls__ir_module *module, const ls__ir_function *kernel, memo
     return race.found;
 }
 
-static bool is_grid_barrier(ls__ir_inst *inst, void *context)
-{
-    *(bool *)context |= inst->op == LS_OP_GRID_BARRIER;
-    return true;
-}
-
 static void run_split(const ls__ir_module *module, const ls__pass_split *split, memory *m)
 {
     for (uint32_t next = 0, runs = 0; next != split->segment_count; runs++) {
@@ -122,11 +116,9 @@ static void check_variant(const ls__ir_module *module, const ls__ir_function *ke
     ls__ir_module *copy = copy_of(module);
     ls__pass_split split = {0};
     ls_error error = {0};
-    bool has_grid_barrier = false;
-    ls__ir_walk(kernel->body, is_grid_barrier, &has_grid_barrier);
     fill(&after, kernel, seed);
     after.scratch = NULL;
-    if (lower && has_grid_barrier) {
+    if (lower && has_grid_barrier(kernel)) {
         assert_int_equal(ls__pass_split_grid(copy, kernel->id.id, &split, &error), LS_OK);
         uint64_t lanes =
             2 * (uint64_t)kernel->workgroup[0] * kernel->workgroup[1] * kernel->workgroup[2];
