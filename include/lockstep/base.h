@@ -10,9 +10,9 @@
  * - A fallible call returns `ls_status`: LS_OK (0) or a negative code. Its last parameter is an
  *   optional `ls_error *`, filled on failure only; on failure all out parameters are NULL or zero,
  *   and nothing the caller passed has changed owner.
- * - A fallible call that needs a handle, an array or a place for its result and is given NULL answers
- *   LS_E_INVALID_ARGUMENT. Queries that cannot fail need a live handle and, where they fill a struct,
- *   that struct.
+ * - A fallible call that needs a handle, an array or a place for its result and is given NULL
+ *   answers LS_E_INVALID_ARGUMENT. Queries that cannot fail need a live handle and, where they fill
+ *   a struct, that struct.
  * - Text is UTF-8. Strings that the library returns are zero-terminated and live as long as the
  *   object they were asked of, unless a call says otherwise.
  * - A params struct starts with `size_t struct_size`; set it with the struct's `_INIT` macro or to

@@ -92,7 +92,7 @@ typedef struct ls_device_params {
     ls_schedule schedule;
     uint64_t schedule_seed;
     bool sanitize;
-    /* called from the device's thread */
+    /* called from the device's thread while a submission runs; must not wait for the device */
     void (*on_report)(void *context, const ls_sanitizer_report *report);
     void *report_context;
     /* fault device only */
@@ -189,9 +189,9 @@ LS_API ls_status ls_buffer_create(ls_device *device, const ls_buffer_params *par
                                   ls_buffer **buffer, ls_error *error);
 
 /* Wraps `size` bytes of the caller (a mapped file, say) without copying; they must stay valid and
- * unmoved until the buffer and all submissions using it are gone. A read-only import is refused
- * wherever it would be written. LS_E_UNSUPPORTED where caps.import_host is false. Not charged to
- * the budget. */
+ * unmoved until the buffer and all submissions using it are gone, and for good when one of these
+ * ended indeterminate. A read-only import is refused wherever it would be written. LS_E_UNSUPPORTED
+ * where caps.import_host is false. Not charged to the budget. */
 LS_API ls_status ls_buffer_import(ls_device *device, void *memory, bool read_only,
                                   const ls_buffer_params *params, ls_buffer **buffer,
                                   ls_error *error);
@@ -212,8 +212,9 @@ LS_API ls_status ls_buffer_map(ls_buffer *buffer, uint64_t offset, uint64_t size
 /* LS_E_STATE when it is not mapped */
 LS_API ls_status ls_buffer_unmap(ls_buffer *buffer, ls_error *error);
 
-/* Copies between host bytes and a buffer that no pending submission uses (LS_E_BUSY). `element`
- * must equal the buffer's element type where it has one. Block. */
+/* Copies between host bytes and a buffer that no pending submission uses, that is not mapped, and
+ * that no other thread reads or writes at the time (LS_E_BUSY). `element` must equal the buffer's
+ * element type where it has one. Block. */
 LS_API ls_status ls_buffer_write(ls_buffer *buffer, uint64_t offset, ls_mem element,
                                  const void *bytes, uint64_t size, ls_error *error);
 LS_API ls_status ls_buffer_read(ls_buffer *buffer, uint64_t offset, ls_mem element, void *bytes,
@@ -261,7 +262,7 @@ LS_API void ls_device_counters_reset(ls_device *device);
  * their own). The file appears whole at the end or not at all. One trace at a time a device
  * (LS_E_STATE). */
 LS_API ls_status ls_trace_begin(ls_device *device, ls_error *error);
-/* Blocks: writes the file */
+/* The trace ends also on failure. Blocks: writes the file */
 LS_API ls_status ls_trace_end(ls_device *device, const char *path, ls_error *error);
 
 #ifdef __cplusplus

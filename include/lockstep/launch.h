@@ -118,7 +118,8 @@ LS_API ls_status ls_batch_fill(ls_batch *batch, ls_range target, const void *pat
                                uint32_t pattern_bytes, const ls_tag *tag, ls_error *error);
 
 /* Writes the range to `bytes` when the command runs; valid once the fence succeeded. `bytes` must
- * live until then. */
+ * live until the fence is terminal, and for good when it ends indeterminate: the device may still
+ * write there. */
 LS_API ls_status ls_batch_download(ls_batch *batch, ls_range source, ls_mem element, void *bytes,
                                    const ls_tag *tag, ls_error *error);
 LS_API ls_status ls_batch_download_slot(ls_batch *batch, ls_range source, ls_mem element,
@@ -141,7 +142,8 @@ typedef enum ls_stream_state {
 LS_API ls_status ls_stream_create(ls_device *device, ls_stream **stream, ls_error *error);
 /* LS_E_BUSY while a submission is pending. Accepts NULL. */
 LS_API ls_status ls_stream_destroy(ls_stream **stream, ls_error *error);
-/* Failed streams stay failed; `error` (optional) is then the first failure. */
+/* Failed streams stay failed; `error` (optional) is then the earliest failure in the order of
+ * submission. */
 LS_API ls_stream_state ls_stream_query(const ls_stream *stream, ls_error *error);
 /* Waits until nothing is pending and makes the stream ready. LS_E_TIMEOUT changes nothing;
  * LS_E_FAILED and LS_E_INDETERMINATE as the stream failed. Blocks. */
@@ -170,8 +172,8 @@ typedef struct ls_submit_params {
                                prepared one where it does */
     const void *parameters; /* the parameter block; copied */
     uint32_t parameter_bytes;
-    const ls_slot *slots; /* bytes to upload are copied; memory to download to must live until the
-                             fence is terminal */
+    const ls_slot *slots; /* bytes to upload are copied; memory to download to must live as long
+                             as that of ls_batch_download */
     uint32_t slot_count;
 } ls_submit_params;
 #define LS_SUBMIT_PARAMS_INIT LS_INIT(ls_submit_params)

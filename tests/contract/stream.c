@@ -105,6 +105,36 @@ static void hazards_between_streams_need_a_fence(void **state)
     OK(ls_stream_destroy(&other, error));
 }
 
+/* The last of three is cancelled first; when the first one then fails, the one between must not
+ * run. */
+static void what_follows_a_failure_never_runs(void **state)
+{
+    fixture *f = *state;
+    if (!ls_device_caps(f->device)->cancel)
+        skip();
+    busy b = start_busy(f);
+    ls_buffer *x = contract_buffer_u32(f, NULL, 4);
+    ls_batch *batch = NULL;
+    ls_fence *between = NULL, *last = NULL;
+    OK(ls_batch_create(f->device, &batch, error));
+    OK(ls_batch_fill(batch, WHOLE(x), &(uint32_t){7}, 4, NULL, error));
+    OK(ls_submit(f->stream, batch, NULL, &between, error));
+    OK(ls_submit(f->stream, batch, NULL, &last, error));
+    OK(ls_fence_cancel(last, 10 * SECOND, error));
+    assert_int_equal(ls_fence_query(between, NULL), LS_PENDING);
+    stop_busy(&b);
+    ls_receipt receipt = {.struct_size = sizeof receipt};
+    REFUSED(LS_E_FAILED, ls_fence_wait(between, 10 * SECOND, &receipt, error));
+    assert_int_equal(receipt.error.cause, LS_E_STATE);
+    assert_int_equal(receipt.execution_host_ns, 0);
+    contract_expect_u32(x, 0, 0);
+    assert_int_equal(ls_stream_query(f->stream, NULL), LS_STREAM_FAILED);
+    ls_fence_destroy(&between);
+    ls_fence_destroy(&last);
+    ls_batch_destroy(&batch);
+    ls_buffer_destroy(&x);
+}
+
 static void fences_order_streams(void **state)
 {
     fixture *f = *state;
@@ -178,8 +208,8 @@ static void bad_waits_are_not_submitted(void **state)
 }
 
 const struct CMUnitTest contract_stream_tests[] = {
-    TEST(one_stream_runs_in_order),   TEST(hazards_between_streams_need_a_fence),
-    TEST(fences_order_streams),       TEST(devices_are_independent),
-    TEST(bad_waits_are_not_submitted),
+    TEST(one_stream_runs_in_order), TEST(hazards_between_streams_need_a_fence),
+    TEST(fences_order_streams),     TEST(what_follows_a_failure_never_runs),
+    TEST(devices_are_independent),  TEST(bad_waits_are_not_submitted),
 };
 const size_t contract_stream_count = COUNT(contract_stream_tests);

@@ -185,10 +185,11 @@ static void the_fallback_may_be_lost(void **state)
     ls_submit_params params = LS_SUBMIT_PARAMS_INIT;
     ls_fence *fence = NULL, *again = NULL, *queued = NULL;
     ls_receipt r = {.struct_size = sizeof r};
-    params.time_limit_ns = 20 * MILLISECOND;
+    params.time_limit_ns = 500 * MILLISECOND;
     OK(ls_batch_dispatch(batch, &dispatch, error));
     OK(ls_batch_fill(fill, WHOLE(y), scalars, 4, NULL, error));
     OK(ls_submit(stream, batch, &params, &fence, error));
+    ls__os_sleep_ns(100 * MILLISECOND); /* it has come to its turn there */
     /* What the fallback device runs for itself, behind the hung job, ends with it. */
     ls_stream *there = kit_stream(other);
     ls_buffer *z = kit_buffer(other, 16, LS_MEM_U32);
@@ -221,6 +222,78 @@ static void the_fallback_may_be_lost(void **state)
     OK(ls_stream_destroy(&second, error));
     assert_int_equal(kit_used(own), 0);
     OK(ls_device_destroy(&own, error));
+}
+
+/* The fallback device answers at last, when the device that waited for it is closed already. The
+ * address sanitizer sees what it touches then. */
+static void the_fallback_may_answer_too_late(void **state)
+{
+    (void)state;
+    ls_fault_plan plan = {.struct_size = sizeof plan, .delay_ns = 900 * MILLISECOND};
+    ls_device *own = kit_open("reference", NULL), *other = kit_open("fault", &plan);
+    own->caps.max_workgroup_lanes = 1;
+    ls_stream *stream = kit_stream(own);
+    ls_program *program = kit_program(own, basic_ir, other, NULL);
+    ls_buffer *x = kit_buffer(own, 16, LS_MEM_U32), *y = kit_buffer(own, 16, LS_MEM_U32);
+    ls_batch *batch = kit_batch(own);
+    ls_range ranges[2] = {WHOLE(x), WHOLE(y)};
+    uint32_t scalars[2] = {4, 1};
+    ls_dispatch dispatch = kit_dispatch(kit_kernel(program, "add"), 4, ranges, 2, scalars, 8);
+    ls_submit_params params = LS_SUBMIT_PARAMS_INIT;
+    ls_fence *fence = NULL;
+    params.time_limit_ns = 100 * MILLISECOND;
+    OK(ls_batch_dispatch(batch, &dispatch, error));
+    OK(ls_submit(stream, batch, &params, &fence, error));
+    FAILS(LS_E_FAILED, ls_fence_wait(fence, 60 * SECOND, NULL, error));
+    assert_true(ls_device_is_lost(other));
+    ls_fence_destroy(&fence);
+    ls_batch_destroy(&batch);
+    ls_buffer_destroy(&x);
+    ls_buffer_destroy(&y);
+    ls_program_destroy(&program);
+    OK(ls_stream_destroy(&stream, error));
+    OK(ls_device_destroy(&own, error));
+    OK(ls_device_destroy(&other, error));
+    ls__os_sleep_ns(600 * MILLISECOND);
+}
+
+/* Taking the fallback is a success, which leaves the error as it was. Of a prepared batch, the
+ * backend replays what runs on the device itself. */
+static void the_fallback_is_told_apart(void **state)
+{
+    pair *p = *state;
+    ls_error untouched = {.code = LS_OK, .message = "as before"};
+    ls_module *module = NULL;
+    ls_program *program = NULL;
+    ls_program_params params = LS_PROGRAM_PARAMS_INIT;
+    params.fallback = p->large;
+    OK(ls_module_read(wide_ir, strlen(wide_ir), &module, error));
+    assert_int_equal(ls_program_create(p->small, module, &params, &program, &untouched), LS_OK);
+    assert_string_equal(untouched.message, "as before");
+    ls_module_destroy(&module);
+
+    ls_batch *batch = kit_batch(p->small);
+    ls_prepared *prepared = NULL;
+    ls_fence *fence = NULL;
+    ls_receipt r = {.struct_size = sizeof r};
+    ls_submit_params submit = LS_SUBMIT_PARAMS_INIT;
+    ls_range ranges[2] = {WHOLE(p->x), WHOLE(p->y)};
+    ls_dispatch dispatch = kit_dispatch(kit_kernel(program, "twice"), 4, ranges, 2, NULL, 0);
+    double zero = 0;
+    OK(ls_batch_fill(batch, WHOLE(p->y), &zero, sizeof zero, NULL, error));
+    OK(ls_batch_dispatch(batch, &dispatch, error));
+    OK(ls_prepare(batch, &prepared, error));
+    submit.attribution = true;
+    OK(ls_submit_prepared(p->stream, prepared, &submit, &fence, error));
+    OK(ls_fence_wait(fence, 60 * SECOND, &r, error));
+    assert_int_equal(r.attribution_count, 2);
+    assert_true(r.attribution[0].prepared && !r.attribution[0].fallback);
+    assert_true(!r.attribution[1].prepared && r.attribution[1].fallback);
+    expect_y(p, 3, 8);
+    ls_fence_destroy(&fence);
+    ls_prepared_destroy(&prepared);
+    ls_batch_destroy(&batch);
+    ls_program_destroy(&program);
 }
 
 /* A fallback device that is busy with work of its own is not hung. */
@@ -326,6 +399,8 @@ int main(void)
         PAIR(repeats_run_around_the_fallback),
         PAIR(indirect_sizes_are_read_before_the_fallback),
         cmocka_unit_test(the_fallback_may_be_lost),
+        cmocka_unit_test(the_fallback_may_answer_too_late),
+        PAIR(the_fallback_is_told_apart),
         cmocka_unit_test(a_busy_fallback_is_not_hung),
         cmocka_unit_test(grid_barriers_run_natively),
         cmocka_unit_test(grid_barriers_are_split_when_asked),

@@ -3,6 +3,8 @@
  * still touch. */
 #include "kit.h"
 
+#include "core/queue.h"
+
 typedef struct bench {
     ls_device *device;
     ls_stream *a, *b, *c;
@@ -10,6 +12,12 @@ typedef struct bench {
     ls_buffer *x, *y, *z;
     ls_batch *endless, *fill_x, *fill_y, *fill_z;
 } bench;
+
+static uint32_t random_below(uint64_t *seed, uint32_t limit)
+{
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)((*seed >> 33) % limit);
+}
 
 static ls_batch *fill_batch(ls_device *device, ls_buffer *buffer, uint32_t value)
 {
@@ -231,6 +239,83 @@ static void a_trap_names_its_place(void **state)
     ls_batch_destroy(&batch);
 }
 
+/* A random batch of transfers on two buffers, and its plan. */
+static ls__plan *random_plan(bench *t, uint64_t *seed)
+{
+    static uint32_t bytes[16];
+    ls_batch *batch = kit_batch(t->device);
+    ls__plan *plan = NULL;
+    uint32_t count = 1 + random_below(seed, 6);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t first = random_below(seed, 15), words = 1 + random_below(seed, 2);
+        ls_range range = {random_below(seed, 2) ? t->x : t->y, first * 4ull, words * 4ull};
+        if (random_below(seed, 3))
+            OK(ls_batch_download(batch, range, LS_MEM_U32, bytes, NULL, error));
+        else
+            OK(ls_batch_fill(batch, range, bytes, 4, NULL, error));
+    }
+    OK(ls__plan_create(batch, &plan, error));
+    ls_batch_destroy(&batch);
+    return plan;
+}
+
+static bool conflict_by_pairs(const ls__plan *a, const ls__plan *b)
+{
+    for (uint32_t i = 0; i < a->record_count; i++) {
+        for (uint32_t k = 0; k < b->record_count; k++) {
+            const ls__use *x = a->records[i]->uses, *y = b->records[k]->uses;
+            if (x->allocation == y->allocation && (x->write || y->write) &&
+                x->offset < y->offset + y->size && y->offset < x->offset + x->size)
+                return true;
+        }
+    }
+    return false;
+}
+
+static void hazards_are_found_as_by_pairs(void **state)
+{
+    enum { ROUNDS = 3000 };
+    bench *t = *state;
+    uint64_t seed = 1;
+    uint32_t conflicts = 0;
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        ls__plan *a = random_plan(t, &seed), *b = random_plan(t, &seed);
+        const ls__touch *of_a = NULL, *of_b = NULL;
+        bool expected = conflict_by_pairs(a, b);
+        assert_int_equal(ls__plan_conflicts(a, b, &of_a, &of_b), expected);
+        if (expected) {
+            assert_ptr_equal(of_a->space, of_b->space);
+            assert_true(of_a->write || of_b->write);
+            assert_true(of_a->begin < of_b->end && of_b->begin < of_a->end);
+        }
+        conflicts += expected;
+        ls__plan_release(a);
+        ls__plan_release(b);
+    }
+    assert_in_range(conflicts, ROUNDS / 8, ROUNDS - ROUNDS / 8);
+}
+
+/* Whatever the submission is doing when it is cancelled, the call returns when it has ended. */
+static void cancel_with_a_limit_ends_terminal(void **state)
+{
+    (void)state;
+    for (uint32_t round = 0; round < 40; round++) {
+        ls_device *device = kit_open("reference", NULL);
+        ls_stream *stream = kit_stream(device);
+        ls_buffer *buffer = kit_buffer(device, 64, LS_MEM_U32);
+        ls_batch *batch = fill_batch(device, buffer, 1);
+        ls_fence *fence = submit(stream, batch, NULL);
+        ls__os_sleep_ns(round * 1000);
+        OK(ls_fence_cancel(fence, 1, error));
+        assert_int_not_equal(ls_fence_query(fence, NULL), LS_PENDING);
+        ls_fence_destroy(&fence);
+        ls_batch_destroy(&batch);
+        ls_buffer_destroy(&buffer);
+        OK(ls_stream_destroy(&stream, error));
+        OK(ls_device_destroy(&device, error));
+    }
+}
+
 static void handles_that_are_not_there(void **state)
 {
     bench *t = *state;
@@ -317,6 +402,8 @@ int main(void)
         BENCH(disjoint_ranges_are_no_hazard),
         BENCH(imports_alias_by_address),
         BENCH(a_trap_names_its_place),
+        BENCH(hazards_are_found_as_by_pairs),
+        cmocka_unit_test(cancel_with_a_limit_ends_terminal),
         BENCH(handles_that_are_not_there),
         cmocka_unit_test(handles_may_go_while_a_thread_hangs),
     };
