@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random programs against the interpreter on all targets: by turns those of tests/native/generate.c (one
+ * Random programs against the interpreter on all targets: by turns those of src/conform/generate.c (one
  * lane's arithmetic) and of cooperate.c. The first difference ends the run and prints its seed and text.
  *
  * usage: fuzz_kernels [--programs N] [--seed S] [--target T]
@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../native/generate.h"
+#include "conform/generate.h"
 #include "base/mem.h"
-#include "cooperate.h"
+#include "conform/cooperate.h"
 #include "harness.h"
 
 static int run_program(uint64_t seed, const char *target, unsigned *runs)

@@ -17,7 +17,7 @@
 #include "base/mem.h"
 #include "base/os.h"
 #include "check.h"
-#include "generate.h"
+#include "conform/generate.h"
 
 typedef struct arguments {
     uint64_t seed;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The generator. `uniform` says that all lanes of the workgroup are known to be here together, so that a
- * barrier may follow; `closed` that a lane may have returned alone, after which no barrier may come.
+ * The generator. `uniform` says that all lanes of the workgroup are known to be here together, so
+ * that a barrier may follow; `closed` that a lane may have returned alone, after which no barrier
+ * may come.
  */
-#include "cooperate.h"
+#include "conform/cooperate.h"
 
 #include <stdbool.h>
 
@@ -13,9 +14,9 @@ typedef struct generator {
     ls__rng rng;
     ls__strbuf *out;
     unsigned indent, next_name, left;
-    unsigned loops;      /* open loops that may be left by lanes one by one */
-    unsigned rounds;     /* open loops that all lanes go round together */
-    unsigned uniforms;   /* names u0 .. in scope, the same for the workgroup */
+    unsigned loops;    /* open loops that may be left by lanes one by one */
+    unsigned rounds;   /* open loops that all lanes go round together */
+    unsigned uniforms; /* names u0 .. in scope, the same for the workgroup */
     bool closed, subgroups, in_function, has_function;
     unsigned lanes;
 } generator;
@@ -37,9 +38,11 @@ static void margin(generator *g)
 }
 
 #define PUT(...) ls__strbuf_printf(g->out, __VA_ARGS__)
-#define LINE(...) (margin(g), ls__strbuf_printf(g->out, __VA_ARGS__), ls__strbuf_printf(g->out, "\n"))
+#define LINE(...)                                                                                  \
+    (margin(g), ls__strbuf_printf(g->out, __VA_ARGS__), ls__strbuf_printf(g->out, "\n"))
 
-/* --- expressions ------------------------------------------------------------------------------------- */
+/* --- expressions
+ * ------------------------------------------------------------------------------------- */
 
 static void number(generator *g, unsigned depth);
 
@@ -87,8 +90,9 @@ static void real(generator *g, unsigned depth)
 
 static void leaf(generator *g)
 {
-    static const char *const own[] = {"global_id(0)", "local_index()", "lane_id()", "local_id(1)",
-                                      "workgroup_id(0)", "subgroup_id()", "iteration()"};
+    static const char *const own[] = {"global_id(0)", "local_index()",   "lane_id()",
+                                      "local_id(1)",  "workgroup_id(0)", "subgroup_id()",
+                                      "iteration()"};
     unsigned way = pick(g, 10);
     if (way < 5)
         PUT("x%u", pick(g, 4));
@@ -112,8 +116,9 @@ static void binary(generator *g, unsigned depth)
 
 static void indexed(generator *g, unsigned depth)
 {
-    static const char *const places[] = {"a[gid]", "b[gid]", "a[gid + 3]", "b[gid * 2]", "a[n - 1 - gid]",
-                                         "a[n / 2]", "b[workgroup_id(0)]"};
+    static const char *const places[] = {
+        "a[gid]",         "b[gid]",   "a[gid + 3]",        "b[gid * 2]",
+        "a[n - 1 - gid]", "a[n / 2]", "b[workgroup_id(0)]"};
     if (g->in_function || chance(g, 50)) {
         PUT("%s[", g->in_function || chance(g, 50) ? "a" : "b");
         number(g, depth - 1);
@@ -192,7 +197,8 @@ static void uniform_number(generator *g)
         PUT("%s", chance(g, 50) ? "n" : "workgroup_id(0)");
 }
 
-/* --- statements ------------------------------------------------------------------------------------------ */
+/* --- statements
+ * ------------------------------------------------------------------------------------------ */
 
 static void block(generator *g, unsigned depth, bool uniform);
 
@@ -361,7 +367,8 @@ static void cooperate(generator *g)
     case 0:
         LINE("s[local_index()] = x%u;", pick(g, 4));
         LINE("barrier();");
-        LINE("x%u += s[(local_index() + %uu) %% %uu];", pick(g, 4), 1 + pick(g, g->lanes), g->lanes);
+        LINE("x%u += s[(local_index() + %uu) %% %uu];", pick(g, 4), 1 + pick(g, g->lanes),
+             g->lanes);
         LINE("barrier();");
         return;
     case 1:
@@ -418,8 +425,8 @@ static void statement(generator *g, unsigned depth, bool uniform)
     if (way == 8) {
         leave(g, uniform);
     } else if (way == 9 && !g->in_function) {
-        LINE("atomic_%s(&hist[x%u & 15], x%u);", (const char *[]){"add", "max", "xor"}[0], pick(g, 4),
-             pick(g, 4));
+        LINE("atomic_%s(&hist[x%u & 15], x%u);", (const char *[]){"add", "max", "xor"}[0],
+             pick(g, 4), pick(g, 4));
     } else if (way == 10 && g->has_function && !g->in_function) {
         LINE("x%u = helper(x%u, g%u, a);", pick(g, 4), pick(g, 4), pick(g, 2));
     } else if (way == 11 && !g->in_function && chance(g, 10)) {
@@ -438,7 +445,9 @@ static void block(generator *g, unsigned depth, bool uniform)
         statement(g, depth, uniform);
 }
 
-/* --- the file ------------------------------------------------------------------------------------------------- */
+/* --- the file
+ * -------------------------------------------------------------------------------------------------
+ */
 
 static void function(generator *g)
 {
@@ -460,9 +469,9 @@ static void function(generator *g)
 
 void ls__cooperate(uint64_t seed, ls__strbuf *out)
 {
-    static const unsigned shapes[][3] = {{64, 1, 1}, {32, 1, 1},  {96, 1, 1}, {128, 1, 1}, {8, 8, 1},
-                                         {16, 4, 1}, {4, 4, 1},   {33, 1, 1}, {5, 1, 1},   {1, 1, 1},
-                                         {16, 16, 1}, {2, 3, 4},  {40, 1, 1}, {64, 2, 1}};
+    static const unsigned shapes[][3] = {
+        {64, 1, 1}, {32, 1, 1}, {96, 1, 1}, {128, 1, 1}, {8, 8, 1}, {16, 4, 1}, {4, 4, 1},
+        {33, 1, 1}, {5, 1, 1},  {1, 1, 1},  {16, 16, 1}, {2, 3, 4}, {40, 1, 1}, {64, 2, 1}};
     generator generator = {.rng = {seed * 7919 + 1}, .out = out}, *g = &generator;
     const unsigned *shape = shapes[pick(g, sizeof shapes / sizeof *shapes)];
     g->lanes = shape[0] * shape[1] * shape[2];
@@ -471,7 +480,8 @@ void ls__cooperate(uint64_t seed, ls__strbuf *out)
     PUT("// SPDX-License-Identifier: Apache-2.0\n");
     if (g->has_function)
         function(g);
-    PUT("kernel workgroup(%u, %u, %u) void k(u32 n, const u32 *a, const f32 *f, const u8 *b, u32 *out, "
+    PUT("kernel workgroup(%u, %u, %u) void k(u32 n, const u32 *a, const f32 *f, const u8 *b, u32 "
+        "*out, "
         "f32 *fout, u8 *bytes, u32 *hist)\n{\n",
         shape[0], shape[1], shape[2]);
     g->indent = 1;

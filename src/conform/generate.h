@@ -4,8 +4,8 @@
  * local initialised, every index in range, every loop bounded. The same seed always gives the same
  * text.
  */
-#ifndef LS_TESTS_NATIVE_GENERATE_H
-#define LS_TESTS_NATIVE_GENERATE_H
+#ifndef LS_CONFORM_GENERATE_H
+#define LS_CONFORM_GENERATE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -8,7 +8,7 @@
  * An operand may always be wrapped in a cast to the wanted type, so every type meets every other in
  * the usual arithmetic conversions; those are what the native check is best at finding wrong.
  */
-#include "generate.h"
+#include "conform/generate.h"
 
 #include <string.h>
 
