@@ -5,6 +5,7 @@
 import itertools
 
 import cli
+import examples
 from cli import f32
 
 
@@ -58,26 +59,7 @@ def mandelbrot_expected(width, height, limit):
     return picture
 
 
-class Examples(cli.Case):
-    def command(self, name):
-        commands = cli.commands_in(self.path(name).read_text())
-        self.assertEqual(len(commands), 1, name)
-        return commands[0]
-
-    def run_with(self, command, *extra, **changes):
-        """The command with values replaced gives equal files under every schedule."""
-        words = []
-        for word in command:
-            name = word.split("=")[0]
-            is_value = name in changes and words[-1] != "--save"
-            words.append(f"{name}={changes[name]}" if is_value else word)
-        saved = [words[i + 1].split("=")[1] for i, w in enumerate(words) if w == "--save"]
-        results = set()
-        for options in ([], ["--schedule", "reverse"], ["--schedule", "seed:9"], ["--sanitize"]):
-            self.good(*words, *extra, *options)
-            results.add(tuple(self.path(name).read_bytes() for name in saved))
-        self.assertEqual(len(results), 1)
-
+class Examples(examples.Case):
     def test_saxpy(self):
         self.run_with(self.command("saxpy.kc"))
         self.assertEqual(cli.read_npy(self.path("out.npy"))[2], saxpy_expected())
@@ -89,8 +71,7 @@ class Examples(cli.Case):
         self.assertEqual(len(x), 10000)
         self.assertEqual(cli.read_npy(self.path("sum.npy"))[2], reduction_expected(x, 1))
 
-        command[command.index("256")] = "768"
-        self.run_with(command, sums="zeros:f32:3")
+        self.run_with(command, lanes=768, sums="zeros:f32:3")
         self.assertEqual(cli.read_npy(self.path("sum.npy"))[2], reduction_expected(x, 3))
 
     def test_matmul(self):
@@ -107,8 +88,8 @@ class Examples(cli.Case):
         self.assertTrue(data.startswith(b"P5\n320 200\n255\n"))
         self.assertEqual(len(data), 15 + 320 * 200)
 
-        command[command.index("320,200")] = "40,30"
-        self.run_with(command, "-DLIMIT=60", width="40", height="30", image="zeros:u8:30x40")
+        self.run_with(command, "-DLIMIT=60", lanes="40,30", width="40", height="30",
+                      image="zeros:u8:30x40")
         data = self.path("mandelbrot.pgm").read_bytes()
         self.assertEqual(list(data[13:]), mandelbrot_expected(40, 30, 60))
         self.assertGreater(len(set(data[13:])), 5)
