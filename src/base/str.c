@@ -24,6 +24,12 @@ bool ls__str_is(ls__str a, const char *zero_terminated)
     return ls__str_equal(a, ls__str_from(zero_terminated));
 }
 
+bool ls__str_ends_in(const char *text, const char *suffix)
+{
+    size_t length = strlen(text), tail = strlen(suffix);
+    return length > tail && memcmp(text + length - tail, suffix, tail) == 0;
+}
+
 /* Makes room for `length` more bytes and the terminator. */
 static bool reserve(ls__strbuf *buffer, size_t length)
 {

@@ -14,6 +14,7 @@ typedef struct ls__str {
 ls__str ls__str_from(const char *zero_terminated);
 bool ls__str_equal(ls__str a, ls__str b);
 bool ls__str_is(ls__str a, const char *zero_terminated);
+bool ls__str_ends_in(const char *text, const char *suffix); /* with something in front of it */
 #define LS__STR_ARG(s) (int)(s).length, (s).text /* for "%.*s" */
 
 /* Heap text. After a failed append `failed` is set, the text so far stays, later appends do

@@ -24,12 +24,6 @@ static const struct generator {
     {"random", "random:TYPE:SHAPE:SEED", LS__CONTENT_RANDOM, 4},
 };
 
-static bool ends_in(const char *path, const char *suffix)
-{
-    size_t length = strlen(path), tail = strlen(suffix);
-    return length > tail && strcmp(path + length - tail, suffix) == 0;
-}
-
 /* "1000" or "16x16". */
 static ls_status parse_shape(ls__str text, ls__npy *shape, ls_error *error)
 {
@@ -144,8 +138,8 @@ static ls_status read_array(const char *path, const ls_param_info *param, uint64
 {
     void *bytes;
     size_t size;
-    bool is_npy = ends_in(path, ".npy");
-    if (!is_npy && !ends_in(path, ".bin"))
+    bool is_npy = ls__str_ends_in(path, ".npy");
+    if (!is_npy && !ls__str_ends_in(path, ".bin"))
         return ls__fail(error, LS_E_INVALID_ARGUMENT,
                         "the name of a file with buffer contents ends in .npy or .bin");
     ls_status status = ls__os_read_file(path, limit_bytes, &bytes, &size, error);
@@ -228,9 +222,9 @@ void ls__cli_array_fill(const ls__cli_array *array, void *memory)
 
 ls_status ls__cli_array_can_save(const ls__cli_array *array, const char *path, ls_error *error)
 {
-    if (ends_in(path, ".npy") || ends_in(path, ".bin"))
+    if (ls__str_ends_in(path, ".npy") || ls__str_ends_in(path, ".bin"))
         return LS_OK;
-    if (!ends_in(path, ".pgm"))
+    if (!ls__str_ends_in(path, ".pgm"))
         return ls__fail(error, LS_E_INVALID_ARGUMENT,
                         "the name of a saved file ends in .npy, .pgm or .bin, not as '%s' does",
                         path);
@@ -244,9 +238,9 @@ ls_status ls__cli_array_save(const ls__cli_array *array, const char *path, const
                              ls__os_writer *writer, ls_error *error)
 {
     ls__strbuf header = {0};
-    if (ends_in(path, ".npy"))
+    if (ls__str_ends_in(path, ".npy"))
         ls__npy_print(&array->shape, &header);
-    else if (ends_in(path, ".pgm"))
+    else if (ls__str_ends_in(path, ".pgm"))
         ls__strbuf_printf(&header, "P5\n%llu %llu\n255\n",
                           (unsigned long long)array->shape.shape[1],
                           (unsigned long long)array->shape.shape[0]);

@@ -6,15 +6,10 @@
 #include "base/mem.h"
 #include "base/os.h"
 #include "base/status.h"
+#include "base/str.h"
 #include "cli/cli.h"
 
 #define MAX_PROGRAM_BYTES (UINT64_C(1) << 30)
-
-static bool ends_in(const char *path, const char *suffix)
-{
-    size_t length = strlen(path), tail = strlen(suffix);
-    return length > tail && strcmp(path + length - tail, suffix) == 0;
-}
 
 static ls_status compile(const char *path, const char *text, size_t length,
                          const ls_define *defines, uint32_t define_count, ls_module **module,
@@ -55,7 +50,7 @@ ls_status ls__cli_load_module(const char *path, const ls_define *defines, uint32
             if (strcmp(defines[i].name, defines[k].name) == 0)
                 return ls__fail(error, LS_E_INVALID_ARGUMENT, "-D%s is given twice",
                                 defines[i].name);
-    bool is_text = ends_in(path, ".ir"), is_binary = ends_in(path, ".irb");
+    bool is_text = ls__str_ends_in(path, ".ir"), is_binary = ls__str_ends_in(path, ".irb");
     if ((is_text || is_binary) && define_count)
         return ls__fail(error, LS_E_INVALID_ARGUMENT,
                         "-D%s: the constants of an IR file are fixed; compile the .kc file with -D",

@@ -28,30 +28,12 @@ typedef struct flattener {
     LS__VEC(construct) open;
 } flattener;
 
-/* Where ls__ir_eval looks for the type of its operands: the first marked T, else the first. */
-static uint8_t arg_type(const ls__ir_function *function, const ls__ir_inst *inst)
-{
-    if (inst->arg_count == 0)
-        return LS_TYPE_VOID;
-    const char *operands = ls__ir_op((ls_op)inst->op)->operands;
-    uint32_t position = 0;
-    for (uint32_t i = 0; operands[i]; i++) {
-        if (operands[i] == 'T') {
-            position = i;
-            break;
-        }
-    }
-    if (position >= inst->arg_count)
-        position = 0;
-    return (uint8_t)ls__ir_type_of(function, inst->args[position]);
-}
-
 static uint32_t append(flattener *f, ls_op op, const ls__ir_inst *inst, uint32_t target)
 {
     ls__interp_machine *machine = f->machine;
     ls__interp_step step = {.inst = inst, .target = target, .op = (uint16_t)op};
     if (inst)
-        step.arg_type = arg_type(f->function, inst);
+        step.arg_type = (uint8_t)ls__ir_operand_type(f->function, inst);
     ls__vec_push(&machine->arena, &machine->steps, step);
     return machine->steps.count - 1;
 }

@@ -11,18 +11,10 @@
 
 enum { WIDTH = LS__INTERP_SUBGROUP };
 
-static bool is_nan(ls_type type, uint64_t bits)
-{
-    if (type == LS_TYPE_F32)
-        return (bits & 0x7fffffff) > 0x7f800000;
-    return type == LS_TYPE_F64 &&
-           (bits & UINT64_C(0x7fffffffffffffff)) > UINT64_C(0x7ff0000000000000);
-}
-
 /* Equal as far as a kernel can tell: all NaNs are one. */
 static bool is_same(ls_type type, uint64_t a, uint64_t b)
 {
-    return a == b || (is_nan(type, a) && is_nan(type, b));
+    return ls__ir_canonical(type, a) == ls__ir_canonical(type, b);
 }
 
 /* The butterfly: in each step every lane combines its value with its partner's of the step before.

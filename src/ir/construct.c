@@ -375,6 +375,16 @@ ls__ir_inst *ls__ir_def(const ls__ir_function *function, ls_value value)
     return value.id < function->values.count ? function->values.items[value.id] : NULL;
 }
 
+ls_type ls__ir_operand_type(const ls__ir_function *function, const ls__ir_inst *inst)
+{
+    if (inst->arg_count == 0)
+        return LS_TYPE_VOID;
+    const char *operands = ls__ir_op((ls_op)inst->op)->operands;
+    const char *first = strchr(operands, 'T');
+    bool has_variable = first && first - operands < inst->arg_count;
+    return ls__ir_type_of(function, inst->args[has_variable ? first - operands : 0]);
+}
+
 ls_type ls__ir_type_of(const ls__ir_function *function, ls_value value)
 {
     const ls__ir_inst *inst = ls__ir_def(function, value);

@@ -657,6 +657,13 @@ uint64_t ls__ir_load_bits(ls_mem mem, const uint8_t *bytes)
     return value;
 }
 
+uint64_t ls__ir_canonical(ls_type type, uint64_t bits)
+{
+    return type == LS_TYPE_F32   ? canonical(binary32, bits)
+           : type == LS_TYPE_F64 ? canonical(binary64, bits)
+                                 : bits;
+}
+
 static uint64_t canonical_in_memory(ls_mem mem, uint64_t value)
 {
     switch (mem) {

@@ -213,6 +213,9 @@ ls__ir_inst *ls__ir_switch(ls__ir_cursor *cursor, ls_value value, const int64_t 
 /* The defining instruction. */
 ls__ir_inst *ls__ir_def(const ls__ir_function *function, ls_value value);
 ls_type ls__ir_type_of(const ls__ir_function *function, ls_value value);
+/* The type an operation goes by: of the first operand that is T in the opcode table, else of the
+ * first operand; VOID when there is none. */
+ls_type ls__ir_operand_type(const ls__ir_function *function, const ls__ir_inst *inst);
 /* With its regions; must be unused. */
 void ls__ir_remove(ls__ir_function *function, ls__ir_inst *inst);
 void ls__ir_move_before(ls__ir_inst *inst, ls__ir_inst *before);
@@ -281,9 +284,11 @@ ls__ir_scope ls__ir_control_scope(const ls__ir_function *function,
 uint64_t ls__ir_loop_bound(const ls__ir_function *function, const ls__ir_inst *loop);
 
 /* The one definition of every pure operation, used by the interpreter, the folder and tests. `args`
- * and the result are value bits as in LS_OP_CONST. Runs under the default floating-point
- * environment (the caller sees to it). */
+ * and the result are value bits as in LS_OP_CONST, `arg_type` is ls__ir_operand_type. Runs under
+ * the default floating-point environment (the caller sees to it). */
 uint64_t ls__ir_eval(const ls__ir_inst *inst, ls_type arg_type, const uint64_t *args);
+/* The one NaN of the type for any NaN, else the bits as they are. */
+uint64_t ls__ir_canonical(ls_type type, uint64_t bits);
 /* Memory bits to value bits (load) and back (store, with the NaN rule unless raw). Little-endian
  * bytes. */
 uint64_t ls__ir_load_bits(ls_mem mem, const uint8_t *bytes);

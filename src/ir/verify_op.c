@@ -54,14 +54,6 @@ static bool letter_allows(const char *types, ls_type type)
     return false;
 }
 
-/* The type T of the table for this instruction, VOID when it has none. */
-static ls_type type_variable(const ls__ir_verifier *v, const ls__ir_inst *inst)
-{
-    const char *operands = ls__ir_op((ls_op)inst->op)->operands;
-    const char *first = strchr(operands, 'T');
-    return first ? ls__ir_type_of(v->function, inst->args[first - operands]) : LS_TYPE_VOID;
-}
-
 static bool check_operands(ls__ir_verifier *v, const ls__ir_inst *inst)
 {
     const ls__ir_op_info *info = ls__ir_op((ls_op)inst->op);
@@ -75,7 +67,7 @@ static bool check_operands(ls__ir_verifier *v, const ls__ir_inst *inst)
     }
     if (variadic)
         return true;
-    ls_type type = type_variable(v, inst);
+    ls_type type = ls__ir_operand_type(v->function, inst);
     for (uint32_t i = 0; i < inst->arg_count; i++) {
         ls_type actual = ls__ir_type_of(v->function, inst->args[i]);
         ls_type expected = ls__ir_letter_type(info->operands[i], type);
@@ -144,7 +136,7 @@ static bool check_result(ls__ir_verifier *v, const ls__ir_inst *inst)
         fits = explicit_result_fits(
             inst, inst->arg_count ? ls__ir_type_of(v->function, inst->args[0]) : LS_TYPE_VOID);
     else
-        fits = type == ls__ir_letter_type(info->result, type_variable(v, inst));
+        fits = type == ls__ir_letter_type(info->result, ls__ir_operand_type(v->function, inst));
     CHECK(fits, RESULT_TYPE, "%s", ls__ir_type_name(type));
     if (inst->op == LS_OP_F32_TO_F16 || inst->op == LS_OP_F32_TO_BF16)
         CHECK(ls__ir_type_of(v->function, inst->args[0]) == LS_TYPE_F32, OPERAND_TYPE,

@@ -32,15 +32,6 @@ static bool is_evaluable(const ls__ir_inst *inst)
     }
 }
 
-static uint64_t canonical_nan(ls_type type, uint64_t bits)
-{
-    if (type == LS_TYPE_F32 && (bits & 0x7fffffff) > 0x7f800000)
-        return 0x7fc00000;
-    if (type == LS_TYPE_F64 && (bits & INT64_MAX) > UINT64_C(0x7ff0000000000000))
-        return UINT64_C(0x7ff8000000000000);
-    return bits;
-}
-
 static bool fold_constant(folding *f, ls__ir_inst *inst)
 {
     uint64_t bits[3] = {0};
@@ -51,8 +42,9 @@ static bool fold_constant(folding *f, ls__ir_inst *inst)
             return false;
     }
     /* Which NaN an operation makes is the host's choice; a folded program must not show it. */
-    ls_type type = ls__ir_type_of(f->function, inst->args[inst->op == LS_OP_SELECT ? 1 : 0]);
-    ls__pass_become_const(inst, canonical_nan((ls_type)inst->type, ls__ir_eval(inst, type, bits)));
+    ls_type type = ls__ir_operand_type(f->function, inst);
+    ls__pass_become_const(inst,
+                          ls__ir_canonical((ls_type)inst->type, ls__ir_eval(inst, type, bits)));
     return true;
 }
 

@@ -15,6 +15,9 @@ static void views(void **state)
     assert_false(ls__str_is(name, "saxpy("));
     assert_false(ls__str_is(name, "saxp"));
     assert_true(ls__str_is(empty, ""));
+    assert_true(ls__str_ends_in("a.npy", ".npy"));
+    assert_false(ls__str_ends_in(".npy", ".npy"));
+    assert_false(ls__str_ends_in("a.npy2", ".npy"));
     assert_true(ls__str_equal(empty, ls__str_from("")));
     assert_false(ls__str_equal(name, ls__str_from("saxpz")));
     assert_int_equal(ls__str_from("abc").length, 3);
