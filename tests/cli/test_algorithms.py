@@ -152,7 +152,7 @@ class Algorithms(examples.Case):
             self.assertEqual(self.values("sorted.npy"), sorted(self.data(data)))
 
     def test_bfs(self):
-        for vertices, degree, rounds in (1000, 3, 20), (300, 3, 4):
+        for vertices, degree, rounds in (1000, 3, 20), (300, 5, 3):
             self.script("bfs_data.py", "--vertices", vertices, "--degree", degree)
             command = self.command("bfs.kc")
             command[command.index("20")] = str(rounds)
