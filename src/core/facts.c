@@ -87,6 +87,9 @@ ls_status ls__facts_of(const ls__ir_function *kernel, ls__facts *facts, ls_error
     return status;
 }
 
+static const char unsupported_hint[] =
+    "use another device, or name one as the fallback in ls_program_params";
+
 ls_status ls__facts_check(const ls_device *device, const ls__ir_function *kernel, bool scratch,
                           ls_error *error)
 {
@@ -106,19 +109,21 @@ ls_status ls__facts_check(const ls_device *device, const ls__ir_function *kernel
         {"bytes of local arrays in a lane", facts.local_bytes, caps->max_local_bytes},
     };
     for (uint32_t i = 0; i < sizeof limits / sizeof *limits; i++) {
-        if (limits[i].needed > limits[i].available)
-            return ls__fail(error, LS_E_UNSUPPORTED, "kernel '%s' needs %u %s, device '%s' has %u",
-                            kernel->name, limits[i].needed, limits[i].limit, device->name,
-                            limits[i].available);
+        if (limits[i].needed <= limits[i].available)
+            continue;
+        ls__fail(error, LS_E_UNSUPPORTED, "kernel '%s' needs %u %s, device '%s' has %u",
+                 kernel->name, limits[i].needed, limits[i].limit, device->name,
+                 limits[i].available);
+        return ls__fail_hint(error, LS_E_UNSUPPORTED, unsupported_hint);
     }
     const char *feature = facts.f64 && !caps->f64               ? "f64 arithmetic"
                           : facts.atomics64 && !caps->atomics64 ? "64-bit atomics"
                                                                 : NULL;
-    if (feature)
-        return ls__fail(error, LS_E_UNSUPPORTED,
-                        "kernel '%s' needs %s, which device '%s' does not have", kernel->name,
-                        feature, device->name);
-    return LS_OK;
+    if (!feature)
+        return LS_OK;
+    ls__fail(error, LS_E_UNSUPPORTED, "kernel '%s' needs %s, which device '%s' does not have",
+             kernel->name, feature, device->name);
+    return ls__fail_hint(error, LS_E_UNSUPPORTED, unsupported_hint);
 }
 
 ls_status ls_device_supports(const ls_device *device, const ls_module *module, const char *kernel,

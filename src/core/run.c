@@ -41,12 +41,26 @@ static ls_status check_stop(ls__submission *s, ls_error *error)
     pthread_mutex_unlock(&s->device->lock);
     if (cancelled)
         return fail_cancelled(error);
+    if (atomic_load(&s->device->lost)) /* to another device's job, while this ran on a fallback */
+        return ls__device_check(s->device, error);
     return ls__os_now_ns() >= s->deadline_ns ? fail_timeout(s, error) : LS_OK;
 }
 
 enum { LOST_POLL_NS = 20000000 };
 
-typedef enum stop_reason { STOP_NOT, STOP_CANCELLED, STOP_TIMEOUT } stop_reason;
+typedef enum stop_reason { STOP_NOT, STOP_CANCELLED, STOP_TIMEOUT, STOP_LOST } stop_reason;
+
+/* Under the lock: whether the job that runs should stop. The submission's own device may be lost
+ * while a fallback device runs the job; nobody can use the result then, and closing must not wait.
+ */
+static stop_reason reason_to_stop(const ls__submission *s, const ls_device *on, uint64_t now)
+{
+    if (s->cancel_requested)
+        return STOP_CANCELLED;
+    if (on != s->device && atomic_load(&s->device->lost))
+        return STOP_LOST;
+    return now >= s->deadline_ns ? STOP_TIMEOUT : STOP_NOT;
+}
 
 /* Waits for a started job. Returns false when it did not stop although it was asked to, or when its
  * device was lost to another job that came before it. */
@@ -57,9 +71,8 @@ static bool wait_for_job(ls__submission *s, ls_device *on, ls__job *job, stop_re
     pthread_mutex_lock(&device->lock);
     while (!job->done) {
         uint64_t now = ls__os_now_ns();
-        if (*stop == STOP_NOT && (s->cancel_requested || now >= s->deadline_ns)) {
-            *stop = s->cancel_requested ? STOP_CANCELLED : STOP_TIMEOUT;
-            if (*stop == STOP_TIMEOUT)
+        if (*stop == STOP_NOT && (*stop = reason_to_stop(s, on, now)) != STOP_NOT) {
+            if (*stop != STOP_CANCELLED)
                 give_up_ns = now + on->backend->cancel_grace_ns;
             atomic_store(&job->cancel, 1);
             pthread_mutex_unlock(&device->lock);
@@ -130,7 +143,9 @@ static ls_status run_job(ls__submission *s, ls_device *on, ls__job *job, ls_erro
         else
             ls__fail(&why, LS_E_INDETERMINATE,
                      "a command did not stop within its limit after it was %s",
-                     stop == STOP_TIMEOUT ? "out of time" : "cancelled");
+                     stop == STOP_TIMEOUT     ? "out of time"
+                     : stop == STOP_CANCELLED ? "cancelled"
+                                              : "no longer wanted");
         return lost(s, on, &why, error);
     }
     const ls__job_result *result = &job->result;
@@ -141,6 +156,8 @@ static ls_status run_job(ls__submission *s, ls_device *on, ls__job *job, ls_erro
         return LS_OK;
     if (result->status == LS_E_INDETERMINATE)
         return lost(s, on, &result->error, error);
+    if (stop == STOP_LOST)
+        return ls__device_check(s->device, error);
     if (result->status == LS_E_CANCELLED)
         return stop == STOP_TIMEOUT ? fail_timeout(s, error) : fail_cancelled(error);
     s->total.trap_code = result->trap_code;

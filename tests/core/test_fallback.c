@@ -257,6 +257,52 @@ static void the_fallback_may_answer_too_late(void **state)
     ls__os_sleep_ns(600 * MILLISECOND);
 }
 
+/* A device may be lost by the job of another one while its own submission runs on a third: that one
+ * is stopped, and the lost device can be closed. */
+static void a_lost_device_does_not_wait_for_its_fallback(void **state)
+{
+    (void)state;
+    ls_fault_plan plan = {.struct_size = sizeof plan, .hang_at_command = 1};
+    ls_device *lost = kit_open("fault", &plan), *runs = kit_open("reference", NULL),
+              *breaks = kit_open("reference", NULL);
+    uint32_t lanes = lost->caps.max_workgroup_lanes;
+    breaks->caps.max_workgroup_lanes = 1; /* so that these programs need their fallbacks */
+    lost->caps.max_workgroup_lanes = 0;
+    ls_program *endless = kit_program(lost, basic_ir, runs, NULL);
+    lost->caps.max_workgroup_lanes = lanes;
+    ls_program *add = kit_program(breaks, basic_ir, lost, NULL);
+    ls_stream *a = kit_stream(lost), *b = kit_stream(breaks);
+    ls_buffer *x = kit_buffer(lost, 64, LS_MEM_U32), *y = kit_buffer(breaks, 64, LS_MEM_U32);
+    ls_range range = WHOLE(x), pair[2] = {{y, 0, 32}, {y, 32, 32}};
+    uint32_t scalars[2] = {4, 1};
+    ls_dispatch first = kit_dispatch(kit_kernel(endless, "endless"), 1, &range, 1, NULL, 0),
+                second = kit_dispatch(kit_kernel(add, "add"), 4, pair, 2, scalars, 8);
+    ls_batch *on_lost = kit_batch(lost), *on_breaks = kit_batch(breaks);
+    ls_submit_params params = LS_SUBMIT_PARAMS_INIT;
+    ls_fence *waiting = NULL, *breaking = NULL;
+    OK(ls_batch_dispatch(on_lost, &first, error));
+    OK(ls_batch_dispatch(on_breaks, &second, error));
+    OK(ls_submit(a, on_lost, NULL, &waiting, error));
+    params.time_limit_ns = 20 * MILLISECOND;
+    OK(ls_submit(b, on_breaks, &params, &breaking, error));
+    FAILS(LS_E_FAILED, ls_fence_wait(breaking, 60 * SECOND, NULL, error));
+    FAILS(LS_E_INDETERMINATE, ls_fence_wait(waiting, 10 * SECOND, NULL, error));
+    assert_false(ls_device_is_lost(runs));
+    OK(ls_device_destroy(&lost, error));
+    ls_fence_destroy(&waiting);
+    ls_fence_destroy(&breaking);
+    ls_batch_destroy(&on_lost);
+    ls_batch_destroy(&on_breaks);
+    ls_buffer_destroy(&x);
+    ls_buffer_destroy(&y);
+    ls_program_destroy(&endless);
+    ls_program_destroy(&add);
+    OK(ls_stream_destroy(&a, error));
+    OK(ls_stream_destroy(&b, error));
+    OK(ls_device_destroy(&breaks, error));
+    OK(ls_device_destroy(&runs, error));
+}
+
 /* Taking the fallback is a success, which leaves the error as it was. Of a prepared batch, the
  * backend replays what runs on the device itself. */
 static void the_fallback_is_told_apart(void **state)
@@ -401,6 +447,7 @@ int main(void)
         cmocka_unit_test(the_fallback_may_be_lost),
         cmocka_unit_test(the_fallback_may_answer_too_late),
         PAIR(the_fallback_is_told_apart),
+        cmocka_unit_test(a_lost_device_does_not_wait_for_its_fallback),
         cmocka_unit_test(a_busy_fallback_is_not_hung),
         cmocka_unit_test(grid_barriers_run_natively),
         cmocka_unit_test(grid_barriers_are_split_when_asked),

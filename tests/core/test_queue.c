@@ -295,6 +295,28 @@ static void hazards_are_found_as_by_pairs(void **state)
     assert_in_range(conflicts, ROUNDS / 8, ROUNDS - ROUNDS / 8);
 }
 
+/* The largest count there is: cancelled at any time, and never listed round by round. */
+static void endless_repeats_are_cancelled(void **state)
+{
+    bench *t = *state;
+    ls_batch *batch = kit_batch(t->device);
+    ls_submit_params params = LS_SUBMIT_PARAMS_INIT;
+    ls_fence *fence = NULL;
+    uint32_t value = 1;
+    OK(ls_batch_repeat_begin(batch, UINT32_MAX, 0, error));
+    OK(ls_batch_fill(batch, WHOLE(t->x), &value, 4, NULL, error));
+    OK(ls_batch_repeat_end(batch, error));
+    params.attribution = true;
+    NOT_SUBMITTED(LS_E_LIMIT, ls_submit(t->a, batch, &params, &fence, error));
+    OK(ls_trace_begin(t->device, error));
+    fence = submit(t->a, batch, NULL);
+    FAILS(LS_E_TIMEOUT, ls_fence_wait(fence, 20 * MILLISECOND, NULL, error));
+    OK(ls_fence_cancel(fence, 60 * SECOND, error));
+    assert_int_equal(wait_cause(&fence), LS_E_CANCELLED);
+    OK(ls_trace_end(t->device, "/dev/null", error));
+    ls_batch_destroy(&batch);
+}
+
 /* Whatever the submission is doing when it is cancelled, the call returns when it has ended. */
 static void cancel_with_a_limit_ends_terminal(void **state)
 {
@@ -403,6 +425,7 @@ int main(void)
         BENCH(imports_alias_by_address),
         BENCH(a_trap_names_its_place),
         BENCH(hazards_are_found_as_by_pairs),
+        BENCH(endless_repeats_are_cancelled),
         cmocka_unit_test(cancel_with_a_limit_ends_terminal),
         BENCH(handles_that_are_not_there),
         cmocka_unit_test(handles_may_go_while_a_thread_hangs),

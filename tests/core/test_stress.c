@@ -266,8 +266,9 @@ static void thousands_are_pending(void **state)
         OK(ls_submit(streams[at], batch, NULL, NULL, error));
     }
     OK(ls_fence_cancel(blocker, 60 * SECOND, error));
-    for (uint32_t i = 0; i < MANY_STREAMS; i++) {
+    for (uint32_t i = 0; i < MANY_STREAMS; i++)
         OK(ls_stream_wait(streams[i], 60 * SECOND, error));
+    for (uint32_t i = 0; i < MANY_STREAMS; i++) {
         assert_int_equal(kit_u32(y, i), MANY_STREAMS * (EACH - 1) + i);
         OK(ls_stream_destroy(&streams[i], error));
     }
