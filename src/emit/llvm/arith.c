@@ -333,26 +333,18 @@ static lv float_to_float(unit *u, const ls__ir_inst *inst, lv a)
 
 /* --- addresses ------------------------------------------------------------------------------------------------ */
 
-static lv overflow_op(unit *u, const char *name, lv a, lv b, lv *overflowed)
-{
-    lv pair = mk_intrinsic(u, name, a, b, NULL);
-    lv bit = u->l->BuildExtractValue(u->b, pair, 1, "");
-    *overflowed = *overflowed ? mk_or(u, *overflowed, bit) : bit;
-    return u->l->BuildExtractValue(u->b, pair, 0, "");
-}
-
-/* offset + index * stride, or NOWHERE. A stride of 2^63 or more never fits unless index is 0. */
+/* offset + index * stride, exact, or NOWHERE: in 128 bits, where the upper half of what fits in 64 is all
+ * sign. The stride is unsigned. */
 static lv index_checked(unit *u, const ls__ir_inst *inst, lv offset, lv index)
 {
-    lv nowhere = mk_k(u, offset, (uint64_t)LS_NOWHERE), bad = NULL;
-    lv stride = mk_k(u, index, inst->imm);
-    if (inst->imm > INT64_MAX) {
-        bad = mk_icmp(u, LLVMIntNE, index, mk_k(u, index, 0));
-        stride = mk_k(u, index, 0);
-    }
-    lv product = inst->imm == 1 ? index
-                                : overflow_op(u, "llvm.smul.with.overflow", index, stride, &bad);
-    lv sum = overflow_op(u, "llvm.sadd.with.overflow", product, offset, &bad);
+    lv nowhere = mk_k(u, offset, (uint64_t)LS_NOWHERE), stride = mk_k(u, index, inst->imm);
+    lv top = mk_k(u, index, 63);
+    lv low = mk_mul(u, index, stride), high = mulhi(u, false, index, stride);
+    high = mk_sub(u, high, mk_and(u, mk_ashr(u, index, top), stride));
+    lv sum = mk_add(u, low, offset);
+    lv carry = mk_zext(u, mk_icmp(u, LLVMIntULT, sum, low), u->e->i64);
+    high = mk_add(u, mk_add(u, high, mk_ashr(u, offset, top)), carry);
+    lv bad = mk_icmp(u, LLVMIntNE, high, mk_ashr(u, sum, top));
     bad = mk_or(u, bad, mk_icmp(u, LLVMIntEQ, offset, nowhere));
     if (inst->imm2 != 0)
         bad = mk_or(u, bad, mk_icmp(u, LLVMIntUGE, index, mk_k(u, index, inst->imm2)));

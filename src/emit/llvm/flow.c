@@ -137,12 +137,19 @@ static void emit_jump(unit *u, const ls__ir_inst *inst)
 
 /* --- if ----------------------------------------------------------------------------------------------------------------- */
 
+/* The condition as all lanes have it, or NULL when they may differ. */
+static lv agreed(unit *u, ls_value condition)
+{
+    val v = ls__llvm_value(u, condition);
+    return v.scalar ? v.scalar : v.stride == 0 && !v.valid ? v.base : NULL;
+}
+
 static void emit_if_uniform(unit *u, const ls__ir_inst *inst, const note *n)
 {
     lv saved = u->mask;
     lb outside = u->empty, side[2] = {mk_block(u), mk_block(u)}, merge = mk_block(u);
     bool reached = n->masked;
-    mk_cond_br(u, ls__llvm_scalar(u, inst->args[0]), side[0], side[1]);
+    mk_cond_br(u, agreed(u, inst->args[0]), side[0], side[1]);
     u->empty = merge;
     for (int i = 0; i < 2; i++) {
         mk_begin(u, side[i]);
@@ -337,7 +344,7 @@ static void emit_structured(unit *u, const ls__ir_inst *inst)
     u->frame = n;
     switch ((ls_op)inst->op) {
     case LS_OP_IF:
-        if (ls__llvm_is_uniform(u, inst->args[0]))
+        if (agreed(u, inst->args[0]))
             emit_if_uniform(u, inst, n);
         else
             emit_if_divergent(u, inst, n);
@@ -351,13 +358,27 @@ static void emit_structured(unit *u, const ls__ir_inst *inst)
     }
 }
 
+/* A structured instruction, perhaps emitted a second time for lanes that agree (coherent.c). */
+static void emit_frame(unit *u, const ls__ir_inst *inst, const ls__ir_inst *end)
+{
+    lv saved = u->mask;
+    lb after;
+    ls__llvm_begin_coherent(u, inst, end, &after);
+    emit_structured(u, inst);
+    if (!after)
+        return;
+    go_to(u, after);
+    mk_begin(u, after);
+    restore(u, ls__llvm_note(u, inst), saved);
+}
+
 void ls__llvm_emit_run(unit *u, ls__ir_inst *first, const ls__ir_inst *end)
 {
     for (ls__ir_inst *inst = first; inst != end && !ls__llvm_is_terminated(u); inst = inst->next) {
         if (inst->op == LS_OP_BREAK || inst->op == LS_OP_CONTINUE || inst->op == LS_OP_RETURN)
             emit_jump(u, inst);
         else if (inst->region_count)
-            emit_structured(u, inst);
+            emit_frame(u, inst, end);
         else if (inst->op != LS_OP_WHILE)
             ls__llvm_emit_inst(u, inst);
     }

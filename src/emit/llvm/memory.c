@@ -170,6 +170,17 @@ static lv of_an_active_lane(unit *u, lv vector)
 
 /* --- lane by lane ----------------------------------------------------------------------------------------------------- */
 
+/* Where the vector would be computed for this alone it is made of the base, on the slow path only. */
+static lv offsets_of(unit *u, ls_value offset)
+{
+    val v = ls__llvm_value(u, offset);
+    if (!v.base || v.valid)
+        return ls__llvm_vector(u, offset);
+    lv steps = mk_zext(u, u->lanes, u->e->i64);
+    steps = mk_mul(u, steps, mk_k(u, steps, (uint64_t)v.stride));
+    return mk_add(u, ls__llvm_splat(u, v.base), steps);
+}
+
 /* Offsets for lanes.c: those of inactive lanes are nowhere. Objects of a lane lie one behind the other. */
 static lv lane_offsets(unit *u, const ls__ir_inst *inst, place *p, lv offsets)
 {
@@ -186,13 +197,13 @@ static lv lane_offsets(unit *u, const ls__ir_inst *inst, place *p, lv offsets)
 
 static lv load_lanes(unit *u, const ls__ir_inst *inst, place p)
 {
-    lv offsets = lane_offsets(u, inst, &p, ls__llvm_vector(u, inst->args[0]));
+    lv offsets = lane_offsets(u, inst, &p, offsets_of(u, inst->args[0]));
     return ls__llvm_gather(u, p.base, limit_of(u, &p, p.bytes), offsets, p.bytes);
 }
 
 static void store_lanes(unit *u, const ls__ir_inst *inst, place p, lv bits)
 {
-    lv offsets = lane_offsets(u, inst, &p, ls__llvm_vector(u, inst->args[0]));
+    lv offsets = lane_offsets(u, inst, &p, offsets_of(u, inst->args[0]));
     ls__llvm_scatter(u, p.base, limit_of(u, &p, p.bytes), offsets, bits, p.bytes);
 }
 

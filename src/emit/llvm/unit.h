@@ -15,7 +15,7 @@
  *     kernel.c    entry points, the loop over workgroups, functions and calls
  *     plan.c      what is decided before anything is emitted: cuts, masks, what must be kept where
  *     segment.c   control flow between segments, the loop over strands, what crosses segments
- *     flow.c      control flow inside a segment, masks
+ *     flow.c      control flow inside a segment, masks;  coherent.c  code for lanes that agree
  *     value.c     one instruction: dispatch, geometry, parameters, variables
  *     arith.c     operations on values, the same for scalars and vectors
  *     memory.c    loads and stores;  lanes.c  what is done lane by lane: gathers, scatters, atomics
@@ -165,6 +165,7 @@ typedef struct unit { /* one function */
     uint32_t *value_stamps; /* the segment in which values[i] holds */
     lv mask;                /* lanes that are active; NULL: all of the strand */
     lb empty;               /* where to go when none is */
+    bool is_doubled; /* coherent.c has done its work */
     lb segment_end;
     lb body_end; /* where a workgroup that returns goes */
     note *frame; /* innermost open structured instruction */
@@ -178,6 +179,9 @@ bool ls__llvm_is_uniform_var(const unit *u, ls_var var);
 bool ls__llvm_is_split(const unit *u, const ls__ir_inst *inst); /* ends a segment */
 bool ls__llvm_is_cheap(const unit *u, ls_value value); /* computed anew rather than kept */
 void ls__llvm_emit_run(unit *u, ls__ir_inst *first, const ls__ir_inst *end);
+/* Emits what depends on a condition, up to `end`, for strands whose lanes agree on it; the builder then
+ * stands where the others go. Both meet at *after, unless that is NULL. */
+void ls__llvm_begin_coherent(unit *u, const ls__ir_inst *inst, const ls__ir_inst *end, lb *after);
 bool ls__llvm_is_terminated(unit *u); /* the block has its end: what follows is never reached */
 void ls__llvm_emit_body(unit *u);
 void ls__llvm_poll(unit *u, const ls__ir_inst *loop); /* for cancellation, unless it ends soon anyhow */

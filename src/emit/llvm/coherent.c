@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Conditions that lanes may disagree on but mostly do not: the `if (i < n)` around a kernel, or the
+ * `if (i >= n) return;` before it. What depends on one is emitted twice, behind a test whether the lanes
+ * of the strand agree: once without a mask, with plain loads and stores, and once as flow.c does it.
+ * Only at the top level of a segment, only once, and only when it is not long.
+ */
+#include "emit/llvm/build.h"
+
+enum { MAX_DOUBLED = 400 }; /* instructions */
+
+/* --- tests: sufficient, not necessary -------------------------------------------------------------- */
+
+typedef struct extent { /* an operand in the first and in the last lane, and it does not turn between */
+    lv first, last;
+    bool moves;
+} extent;
+
+static bool extent_of(unit *u, ls_value value, extent *out)
+{
+    val v = ls__llvm_value(u, value);
+    if (v.scalar || (v.base && v.stride == 0 && !v.valid)) {
+        lv same = v.scalar ? v.scalar : v.base;
+        *out = (extent){same, same, false};
+        return true;
+    }
+    if (!v.base || v.valid || !v.no_wrap || v.stride < 0)
+        return false;
+    lv distance = mk_k(u, v.base, (uint64_t)v.stride * (u->width - 1));
+    *out = (extent){v.base, mk_add(u, v.base, distance), true};
+    return true;
+}
+
+/* Both ends of a comparison whose truth changes at most once from lane to lane. */
+static bool ends_of(unit *u, const ls__ir_inst *inst, lv *first, lv *last)
+{
+    extent a, b;
+    if (inst->op != LS_OP_ULT && inst->op != LS_OP_ULE)
+        return false;
+    if (!extent_of(u, inst->args[0], &a) || !extent_of(u, inst->args[1], &b) || (a.moves && b.moves))
+        return false;
+    *first = ls__llvm_combine(u, (ls_op)inst->op, a.first, b.first);
+    *last = ls__llvm_combine(u, (ls_op)inst->op, a.last, b.last);
+    return true;
+}
+
+/* i1: the condition is `wanted` in all active lanes. */
+static lv all_lanes(unit *u, ls_value condition, bool wanted, int depth)
+{
+    const ls__ir_inst *inst = ls__ir_def(u->function, condition);
+    val v = ls__llvm_value(u, condition);
+    lv first, last;
+    if (v.scalar || (v.base && !v.valid)) {
+        lv same = v.scalar ? v.scalar : v.base;
+        return wanted ? same : mk_not(u, same);
+    }
+    if (inst->op == LS_OP_NOT && depth > 0 && u->value_stamps[inst->args[0].id] == u->segment)
+        return all_lanes(u, inst->args[0], !wanted, depth - 1);
+    if ((inst->op == LS_OP_AND || inst->op == LS_OP_OR) && depth > 0) {
+        lv a = all_lanes(u, inst->args[0], wanted, depth - 1);
+        lv b = all_lanes(u, inst->args[1], wanted, depth - 1);
+        return (inst->op == LS_OP_AND) == wanted ? mk_and(u, a, b) : mk_or(u, a, b);
+    }
+    if (ends_of(u, inst, &first, &last))
+        return wanted ? mk_and(u, first, last) : mk_not(u, mk_or(u, first, last));
+    lv other = wanted ? mk_not(u, v.vector) : v.vector;
+    if (u->mask)
+        other = mk_and(u, other, u->mask);
+    return mk_not(u, ls__llvm_any(u, other));
+}
+
+enum { CONDITION_DEPTH = 4 };
+
+/* --- doubling --------------------------------------------------------------------------------------- */
+
+static bool count_inst(ls__ir_inst *inst, void *context)
+{
+    uint32_t *count = context;
+    (void)inst;
+    return ++*count <= MAX_DOUBLED;
+}
+
+static bool is_short(const ls__ir_inst *first, const ls__ir_inst *end)
+{
+    uint32_t count = 0;
+    for (const ls__ir_inst *inst = first; inst != end; inst = inst->next) {
+        count++;
+        for (uint32_t i = 0; i < inst->region_count; i++)
+            ls__ir_walk(inst->regions[i], count_inst, &count);
+    }
+    return count <= MAX_DOUBLED;
+}
+
+static bool is_jump_only(const ls__ir_region *region)
+{
+    const ls__ir_inst *inst = region->first;
+    return inst && !inst->next && !inst->region_count && !inst->arg_count &&
+           inst->op == LS_OP_RETURN;
+}
+
+/* Emits what all lanes do when they agree, up to `end`, and then goes to `after`. */
+static void emit_together(unit *u, ls__ir_inst *first, const ls__ir_inst *end, lb after)
+{
+    lv saved = u->mask;
+    lb outside = u->empty;
+    note *frame = u->frame;
+    u->empty = after;
+    ls__llvm_emit_run(u, first, end);
+    if (!ls__llvm_is_terminated(u))
+        mk_br(u, after);
+    u->mask = saved;
+    u->empty = outside;
+    u->frame = frame;
+}
+
+void ls__llvm_begin_coherent(unit *u, const ls__ir_inst *inst, const ls__ir_inst *end, lb *after)
+{
+    *after = NULL;
+    if (inst->op != LS_OP_IF || u->is_doubled || u->is_cut || u->frame || u->width == 1 ||
+        ls__llvm_is_uniform(u, inst->args[0]))
+        return;
+    const ls__ir_region *yes = inst->regions[0], *no = inst->regions[1];
+    bool returns_yes = is_jump_only(yes) && !no->first, returns_no = is_jump_only(no) && !yes->first;
+    bool is_guard = !no->first && !returns_yes && is_short(yes->first, NULL);
+    if (!is_guard && !((returns_yes || returns_no) && is_short(inst->next, end)))
+        return;
+    bool wanted = is_guard || returns_no;
+    lb fast = mk_block(u), slow = mk_block(u);
+    mk_cond_br(u, all_lanes(u, inst->args[0], wanted, CONDITION_DEPTH), fast, slow);
+    u->is_doubled = true;
+    mk_begin(u, fast);
+    if (is_guard) {
+        *after = mk_block(u);
+        emit_together(u, yes->first, NULL, *after);
+    } else {
+        emit_together(u, inst->next, end, u->segment_end);
+    }
+    mk_begin(u, slow);
+}
