@@ -145,11 +145,11 @@ static uint64_t get(ls__interp_machine *machine, const ls__interp_group *group,
     return frame->vars[var];
 }
 
-static void set(ls__interp_frame *frame, uint64_t var, uint64_t value)
+static void set(ls__interp_frame *frame, uint64_t var, uint64_t value, bool counts)
 {
     frame->vars[var] = value;
     if (frame->var_set)
-        frame->var_set[var] = 1;
+        frame->var_set[var] = counts;
 }
 
 /* Opens the callee's frame. Scalar arguments go through a scalar block, so a narrow parameter is
@@ -185,7 +185,7 @@ static bool leave(ls__interp_machine *machine, ls__interp_lane *lane, const ls__
         return false;
     const ls__ir_inst *from = machine->steps.items[frame->return_pc].inst;
     for (uint32_t i = 0; inst && i < from->result_count && i < inst->arg_count; i++)
-        set(frame->caller, from->results[i].id, frame->values[inst->args[i].id]);
+        set(frame->caller, from->results[i].id, frame->values[inst->args[i].id], true);
     lane->pc = frame->return_pc + 1;
     lane->frame = frame->caller;
     return true;
@@ -250,7 +250,8 @@ ls__interp_stop ls__interp_lane_run(ls__interp_machine *machine, ls__interp_grou
             values[inst->id.id] = get(machine, group, lane, pc);
             break;
         case LS_OP_VAR_SET:
-            set(lane->frame, inst->imm, values[inst->args[0].id]);
+            set(lane->frame, inst->imm, values[inst->args[0].id],
+                !(inst->flags & LS__IR_UNSET));
             break;
         case LS_OP_TRAP:
             trap(machine, group, lane, (uint32_t)values[inst->args[0].id]);

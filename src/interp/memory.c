@@ -202,7 +202,7 @@ static bool begin(access *a, ls__interp_machine *machine, ls__interp_group *grou
     else if (inside && machine->observing)
         observe(a);
     if (inside && kind != LS__INTERP_READ && a->place.written)
-        memset(a->place.written + a->offset, 1, a->size);
+        memset(a->place.written + a->offset, !(inst->flags & LS__IR_UNSET), a->size);
     return inside;
 }
 

@@ -32,8 +32,16 @@ typedef struct ls__ir_loc {
  * check; the interpreter still checks and reports. NOWRAP on index: offset + index * stride neither
  * overflows nor is LS_NOWHERE, and count holds. UNIFORM on a load: the value is the same for all
  * lanes of the workgroup (made by lower_subgroup and the grid split only, which know it because of
- * what they stored; without it what they lower could not be shown uniform). */
-enum { LS__IR_RAW = 1, LS__IR_INBOUNDS = 2, LS__IR_NOWRAP = 4, LS__IR_UNIFORM = 8 };
+ * what they stored; without it what they lower could not be shown uniform). UNSET on a set, or a
+ * store to a local, of constant 0: the program has not written here, it is 0 as anything new is
+ * (made by the front end, seen by the sanitizer, dropped by the pipeline). */
+enum {
+    LS__IR_RAW = 1,
+    LS__IR_INBOUNDS = 2,
+    LS__IR_NOWRAP = 4,
+    LS__IR_UNIFORM = 8,
+    LS__IR_UNSET = 16
+};
 
 struct ls__ir_inst {
     uint16_t op;   /* ls_op */

@@ -253,6 +253,8 @@ static void put_inst(printer *p, const ls__ir_inst *inst, unsigned depth)
         put(p, " nowrap");
     if (inst->flags & LS__IR_UNIFORM)
         put(p, " uniform");
+    if (inst->flags & LS__IR_UNSET)
+        put(p, " unset");
     put_loc(p, inst->loc);
     if (inst->op == LS_OP_SWITCH)
         put_switch_regions(p, inst, depth);

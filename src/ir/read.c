@@ -365,6 +365,8 @@ static uint8_t read_flags(reader *r)
         flags |= LS__IR_NOWRAP;
     if (ls__ir_lex_accept_word(lex(r), "uniform"))
         flags |= LS__IR_UNIFORM;
+    if (ls__ir_lex_accept_word(lex(r), "unset"))
+        flags |= LS__IR_UNSET;
     return (uint8_t)flags;
 }
 

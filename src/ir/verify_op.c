@@ -30,7 +30,20 @@ static bool check_flags(ls__ir_verifier *v, const ls__ir_inst *inst)
         allowed |= LS__IR_NOWRAP;
     if (inst->op == LS_OP_LOAD)
         allowed |= LS__IR_UNIFORM;
+    if (inst->op == LS_OP_VAR_SET ||
+        (inst->op == LS_OP_STORE && inst->base.kind == LS_BASE_LOCAL))
+        allowed |= LS__IR_UNSET;
     CHECK((inst->flags & ~allowed) == 0, OPCODE, "flags %u", inst->flags);
+    return true;
+}
+
+/* The operands are checked. */
+static bool check_unset(ls__ir_verifier *v, const ls__ir_inst *inst)
+{
+    if (!(inst->flags & LS__IR_UNSET))
+        return true;
+    const ls__ir_inst *value = ls__ir_def(v->function, inst->args[inst->arg_count - 1]);
+    CHECK(value->op == LS_OP_CONST && value->imm == 0, OPCODE, "unset of another value than 0");
     return true;
 }
 
@@ -350,7 +363,8 @@ static bool check_cooperation(ls__ir_verifier *v, const ls__ir_inst *inst)
 bool ls__ir_verify_op(ls__ir_verifier *v, const ls__ir_inst *inst)
 {
     CHECK(inst->op > LS_OP_NONE && inst->op < LS_OP_COUNT, OPCODE, "%u", inst->op);
-    if (!check_flags(v, inst) || !check_operands(v, inst) || !check_result(v, inst) ||
+    if (!check_flags(v, inst) || !check_operands(v, inst) || !check_unset(v, inst) ||
+        !check_result(v, inst) ||
         !check_attributes(v, inst) || !check_memory(v, inst) || !check_atomic_uses(v, inst) ||
         !check_cooperation(v, inst))
         return false;

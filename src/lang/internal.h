@@ -28,7 +28,7 @@ enum {
     LANG_MAX_TYPE_DEPTH = 32,
     LANG_MAX_MEMBERS = 4096,
     LANG_MAX_CALL_DEPTH = 64,
-    LANG_MAX_REGION_DEPTH = 128, /* nesting of the IR */
+    LANG_MAX_REGION_DEPTH = 60,  /* of the IR; passes may need some of the other half */
     LANG_MAX_VALUES = 4000000,   /* of one IR function, after inlining; the IR allows a few more */
     LANG_MAX_STEPS = 16 << 20,   /* tree nodes lowered, counting each inlined copy */
     LANG_MAX_FIELDS = 4096,      /* described to tools per parameter */

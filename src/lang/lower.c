@@ -44,6 +44,8 @@ lang_region ls__lang_region_open(lang_lower *l, ls__ir_region *region)
                 pos.file = (uint16_t)i;
         }
         ls__lang_report(l->context, pos, D_NESTING);
+        ls__lang_hint(l->context, "control flow nests at most %d deep, inlined functions included",
+                      LANG_MAX_REGION_DEPTH);
         ls__lang_stop(l->context);
     }
     l->cursor.region = region;

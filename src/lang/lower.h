@@ -62,6 +62,7 @@ typedef struct lang_lower {
     uint32_t depth;          /* of regions */
     uint32_t loops;          /* open in all frames: a declaration in one is reached again */
     uint32_t steps;          /* over all functions */
+    uint8_t zero_flags;      /* of the instructions that set something to 0: UNSET or none */
     uint64_t local_bytes, shared_bytes; /* of the function */
     uint64_t table_bytes;               /* of the module */
     bool is_dead;                       /* the region has ended in a jump */
@@ -97,6 +98,8 @@ lang_value ls__lang_zero_value(lang_lower *l, const lang_type *type); /* scalars
 lang_value ls__lang_load(lang_lower *l, const lang_place *place);
 void ls__lang_store(lang_lower *l, const lang_place *place, const lang_value *value, lang_pos pos);
 void ls__lang_store_zero(lang_lower *l, const lang_place *place);
+/* The same where the program itself writes nothing: the sanitizer reports what reads it. */
+void ls__lang_store_unset(lang_lower *l, const lang_place *place);
 lang_place ls__lang_part(lang_lower *l, const lang_place *place, const lang_type *type,
                          uint32_t offset);
 uint32_t ls__lang_leaf_at(const lang_type *type,

@@ -125,7 +125,10 @@ static void move(lang_lower *l, const lang_type *type, range to, const range *fr
         ls_value value =
             from ? ls__ir_load(at, mem, from->base, ls__lang_offset_value(l, from->offset))
                  : ls__lang_zero(l, type);
-        ls__ir_store(at, mem, to.base, ls__lang_offset_value(l, to.offset), value);
+        ls__ir_inst *store =
+            ls__ir_store(at, mem, to.base, ls__lang_offset_value(l, to.offset), value);
+        if (!from)
+            store->flags = l->zero_flags;
     } else {
         for (uint32_t i = 0; i < type->member_count; i++) {
             const lang_member *member = &type->members[i];
@@ -253,8 +256,18 @@ void ls__lang_store_zero(lang_lower *l, const lang_place *place)
         move(l, place->type, to, NULL);
         return;
     }
-    lang_value zero = ls__lang_zero_value(l, place->type);
-    ls__lang_store(l, place, &zero, (lang_pos){0});
+    uint32_t offset;
+    for (uint32_t i = 0; i < place->type->leaf_count; i++) {
+        ls_value zero = ls__lang_zero(l, ls__lang_leaf(place->type, i, &offset));
+        ls__ir_set(&l->cursor, place->vars[i], zero)->flags = l->zero_flags;
+    }
+}
+
+void ls__lang_store_unset(lang_lower *l, const lang_place *place)
+{
+    l->zero_flags = LS__IR_UNSET;
+    ls__lang_store_zero(l, place);
+    l->zero_flags = 0;
 }
 
 /* --- parts ---------------------------------------------------------------------------- */

@@ -62,7 +62,7 @@ static void declare_local(lang_lower *l, lang_symbol *symbol, const lang_declara
         ls__lang_lower_init(l, &place, init);
     else if (l->loops >
              0) /* a new variable is 0, also the next time around; elsewhere it is 0 already */
-        ls__lang_store_zero(l, &place);
+        ls__lang_store_unset(l, &place);
 }
 
 static void lower_declaration(lang_lower *l, const lang_declaration *d)

@@ -307,6 +307,7 @@ static void make_segment(splitter *s, ls__ir_function *function, uint32_t number
 static void split(splitter *s, ls__pass_split *result)
 {
     ls__ir_function *function = s->function;
+    ls__pass_drop_unset(function);
     s->value_count = function->values.count;
     s->chunk_of = LS__NEW_ARRAY(s->scratch, uint32_t, s->value_count);
     s->var_of = LS__NEW_ARRAY(s->scratch, uint32_t, s->value_count);

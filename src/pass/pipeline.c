@@ -12,6 +12,7 @@
 #include "base/os.h"
 #include "base/status.h"
 #include "pass/passes.h"
+#include "pass/util.h"
 
 /* clang-format off */
 #define OPTIMIZE(name) {#name, ls__pass_##name, LS__PASS_OPTIMIZE, 0}
@@ -107,20 +108,50 @@ static ls_status verify_after(const ls__ir_module *module, const char *name, ls_
                     inner.message);
 }
 
+/* How deep structured instructions nest in a region. */
+static uint32_t depth_of(const ls__ir_region *region)
+{
+    uint32_t deepest = 0;
+    for (const ls__ir_inst *inst = region->first; inst; inst = inst->next) {
+        for (uint32_t i = 0; i < inst->region_count; i++) {
+            uint32_t depth = 1 + depth_of(inst->regions[i]);
+            deepest = depth > deepest ? depth : deepest;
+        }
+    }
+    return deepest;
+}
+
+/* Lowering puts control flow where an operation was: what was near the limit may be beyond it. */
+static ls_status check_depth(const ls__ir_module *module, const char *name, ls_error *error)
+{
+    for (uint32_t i = 1; i < module->functions.count; i++) {
+        const ls__ir_function *function = module->functions.items[i];
+        uint32_t depth = depth_of(function->body);
+        if (depth > LS__IR_MAX_DEPTH)
+            return ls__fail(error, LS_E_LIMIT,
+                            "%s '%s' nests control flow %u deep after %s: at most %d is possible",
+                            function->is_kernel ? "kernel" : "function", function->name, depth,
+                            name, LS__IR_MAX_DEPTH);
+    }
+    return LS_OK;
+}
+
 /* Everything between the set-up of memory and floating point, and its end. */
 static ls_status run_all(ls__ir_module *module, const ls__pass_options *options, ls__arena *scratch,
                          ls__oom *oom, ls_error *error)
 {
+    for (uint32_t i = 1; i < module->functions.count; i++)
+        ls__pass_drop_unset(module->functions.items[i]);
     for (uint32_t i = 0; i < PASS_COUNT; i++) {
         const ls__pass *pass = &passes[i];
         bool is_last = options->stop_after && strcmp(options->stop_after, pass->name) == 0;
         if (is_wanted(pass, options)) {
             run_pass(module, pass, scratch, oom);
-            if (options->verify_each) {
-                ls_status status = verify_after(module, pass->name, error);
-                if (status != LS_OK)
-                    return status;
-            }
+            ls_status status = check_depth(module, pass->name, error);
+            if (status == LS_OK && options->verify_each)
+                status = verify_after(module, pass->name, error);
+            if (status != LS_OK)
+                return status;
         }
         if (is_last)
             break;

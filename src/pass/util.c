@@ -73,6 +73,18 @@ void ls__pass_replace(ls__pass_map *map, ls__ir_function *function, ls__ir_inst 
     ls__ir_remove(function, inst);
 }
 
+static bool drop_unset(ls__ir_inst *inst, void *context)
+{
+    (void)context;
+    inst->flags &= (uint8_t)~LS__IR_UNSET;
+    return true;
+}
+
+void ls__pass_drop_unset(ls__ir_function *function)
+{
+    ls__ir_walk(function->body, drop_unset, NULL);
+}
+
 bool ls__pass_is_jump(const ls__ir_inst *inst)
 {
     return inst->op == LS_OP_BREAK || inst->op == LS_OP_CONTINUE || inst->op == LS_OP_RETURN;

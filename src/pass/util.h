@@ -42,6 +42,9 @@ void ls__pass_splice(ls__ir_region *from, ls__ir_inst *before);
 /* Moves `first` and all that follows it in its region to the end of `to`. */
 void ls__pass_move_tail(ls__ir_inst *first, ls__ir_region *to);
 
+/* Drops the flag UNSET, so that passes may make anything of the zeros that have it. */
+void ls__pass_drop_unset(ls__ir_function *function);
+
 /* Which buffers a function may write, itself or through a call. In a noinline function two
  * parameters may be the same buffer, so there one write spoils all. */
 typedef struct ls__pass_writes {

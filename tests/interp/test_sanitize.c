@@ -400,6 +400,16 @@ static void test_unwritten_shared_and_local(void **state)
     expect_one(four, with_local, "  %5 = get v1 : i32 !5:1\n",
                (expected){LS__INTERP_UNWRITTEN_READ, 5, 0, 0, "v", 0, 0,
                           "a local is read before it is set", 0, 0, 0});
+    expect_one(four, with_local, 
+               "  %5 = const 0 : i32\n  set v1, %1\n  set v1, %5 unset\n"
+               "  %6 = get v1 : i32 !6:1\n",
+               (expected){LS__INTERP_UNWRITTEN_READ, 6, 0, 0, "v", 0, 0,
+                          "a local is read before it is set", 0, 0, 0});
+    expect_one(four, with_local,
+               "  %5 = const 0 : i32\n  store u32 local 0 [%3], %1\n"
+               "  store u32 local 0 [%3], %5 unset\n  %6 = load u32 local 0 [%3] : i32 !7:1\n",
+               (expected){LS__INTERP_UNWRITTEN_READ, 7, 0, 0, "t", 0, 0,
+                          "a local is read before it is set", 0, 0, 0});
     expect_clean(four, with_local,
                  "  set v1, %1\n  %5 = get v1 : i32\n  store u32 local 0 [%3], %1\n"
                  "  %6 = load u32 local 0 [%3] : i32\n");

@@ -127,6 +127,30 @@ static void test_memory_runs_out(void **state)
     ls__ir_module_destroy(&module);
 }
 
+/* A store in the innermost of as many conditions as the IR allows: checking its bounds takes one
+ * more. */
+static void test_lowering_that_nests_too_deeply(void **state)
+{
+    (void)state;
+    ls__strbuf text = {0};
+    ls__strbuf_printf(&text, "lockstep ir 1\nkernel @deep workgroup(1, 1, 1) {\n"
+                             "buffer y : i32 size 4 align 4\n%%1 = const 0 : i64\n"
+                             "%%2 = load i32 buffer 0 [%%1] : i32\n%%3 = eq %%2, %%2 : bool\n");
+    for (int i = 0; i < LS__IR_MAX_DEPTH; i++)
+        ls__strbuf_printf(&text, "if %%3 {\n");
+    ls__strbuf_printf(&text, "store i32 buffer 0 [%%1], %%2\n");
+    for (int i = 0; i <= LS__IR_MAX_DEPTH; i++)
+        ls__strbuf_printf(&text, "}\n");
+    ls__ir_module *module = NULL;
+    ls_error error = {0};
+    assert_int_equal(ls__ir_read(text.text, strlen(text.text), &module, &error), LS_OK);
+    ls__strbuf_finish(&text);
+    ls__pass_options options = {.lower = LS__LOWER_BOUNDS, .verify_each = true};
+    assert_int_equal(ls__pass_run(module, &options, &error), LS_E_LIMIT);
+    assert_non_null(strstr(error.message, "'deep'"));
+    ls__ir_module_destroy(&module);
+}
+
 int main(int argc, char **argv)
 {
     page_path = argc > 1 ? argv[1] : NULL;
@@ -135,6 +159,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_page_names_every_pass),
         cmocka_unit_test(test_unknown_names_are_refused),
         cmocka_unit_test(test_stop_and_skip),
+        cmocka_unit_test(test_lowering_that_nests_too_deeply),
         cmocka_unit_test(test_memory_runs_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
