@@ -105,16 +105,17 @@ ls_status ls_batch_dispatch_indirect(ls_batch *batch, const ls_dispatch *dispatc
 }
 
 /* --- transfers -------------------------------------------------------------------------------- */
-/* Makes a record of one range; on success `extra` bytes lie at *bytes. */
+/* Makes a record of one range; when it copies bytes, they are to lie at *bytes. */
 static ls_status one_range(ls_batch *batch, ls__command_kind kind, const ls_range *range,
-                           bool write, const char *role, const ls_tag *tag, bool copies_bytes,
-                           ls__record **record, uint8_t **bytes, ls_error *error)
+                           const ls_tag *tag, bool copies_bytes, ls__record **record,
+                           uint8_t **bytes, ls_error *error)
 {
     uint64_t size;
+    bool write = kind != LS__COMMAND_DOWNLOAD;
     ls_status status = check_given(batch, error);
     if (status == LS_OK)
         status = ls__range_resolve(batch->device, range, write ? LS_USAGE_WRITE : LS_USAGE_READ,
-                                   write, role, &size, error);
+                                   write, ls__command_name(kind), &size, error);
     if (status != LS_OK)
         return status;
     ls__record *made =
@@ -127,11 +128,11 @@ static ls_status one_range(ls_batch *batch, ls__command_kind kind, const ls_rang
     return LS_OK;
 }
 
-static ls_status check_element(const ls__record *record, ls_mem element, const char *role,
-                               ls_error *error)
+static ls_status check_element(const ls__record *record, ls_mem element, ls_error *error)
 {
     const ls__use *use = &record->uses[0];
-    return ls__range_check_element(use->allocation, use->offset, use->size, element, role, error);
+    return ls__range_check_element(use->allocation, use->offset, use->size, element,
+                                   ls__command_name(record->kind), error);
 }
 
 static ls_status finish_record(ls_batch *batch, ls__record *record, ls_status status,
@@ -141,6 +142,23 @@ static ls_status finish_record(ls_batch *batch, ls__record *record, ls_status st
         return append(batch, record, error);
     ls__record_release(record);
     return status;
+}
+
+/* A transfer whose host bytes come with the submission. */
+static ls_status record_slot(ls_batch *batch, ls__command_kind kind, const ls_range *range,
+                             ls_mem element, uint32_t slot, const ls_tag *tag, ls_error *error)
+{
+    ls__record *record;
+    uint8_t *unused;
+    ls_status status = one_range(batch, kind, range, tag, false, &record, &unused, error);
+    if (status != LS_OK)
+        return status;
+    record->has_slot = true;
+    record->slot = slot;
+    status = slot == UINT32_MAX ? ls__fail(error, LS_E_INVALID_ARGUMENT, "%s: there is no slot %u",
+                                           ls__command_name(kind), slot)
+                                : check_element(record, element, error);
+    return finish_record(batch, record, status, error);
 }
 
 ls_status ls_batch_upload(ls_batch *batch, ls_range target, ls_mem element, const void *bytes,
@@ -163,8 +181,7 @@ ls_status ls_batch_upload(ls_batch *batch, ls_range target, ls_mem element, cons
         status = ls__budget_reserve(batch->device, size, true, "the copy of an upload", error);
     if (status != LS_OK)
         return status;
-    status = one_range(batch, LS__COMMAND_UPLOAD, &target, true, "upload", tag, true, &record,
-                       &copy, error);
+    status = one_range(batch, LS__COMMAND_UPLOAD, &target, tag, true, &record, &copy, error);
     if (status != LS_OK) {
         ls__budget_release(batch->device, size, true);
         return status;
@@ -177,68 +194,46 @@ ls_status ls_batch_upload(ls_batch *batch, ls_range target, ls_mem element, cons
 ls_status ls_batch_upload_slot(ls_batch *batch, ls_range target, ls_mem element, uint32_t slot,
                                const ls_tag *tag, ls_error *error)
 {
-    ls__record *record;
-    uint8_t *extra;
-    ls_status status = one_range(batch, LS__COMMAND_UPLOAD, &target, true, "upload", tag, false,
-                                 &record, &extra, error);
-    if (status != LS_OK)
-        return status;
-    record->has_slot = true;
-    record->slot = slot;
-    status = slot == UINT32_MAX
-                 ? ls__fail(error, LS_E_INVALID_ARGUMENT, "upload: there is no slot %u", slot)
-                 : check_element(record, element, "upload", error);
-    return finish_record(batch, record, status, error);
+    return record_slot(batch, LS__COMMAND_UPLOAD, &target, element, slot, tag, error);
 }
 
 ls_status ls_batch_download(ls_batch *batch, ls_range source, ls_mem element, void *bytes,
                             const ls_tag *tag, ls_error *error)
 {
     ls__record *record;
-    uint8_t *extra;
+    uint8_t *unused;
     if (!bytes)
         return ls__fail(error, LS_E_INVALID_ARGUMENT, "download: no host memory was given");
-    ls_status status = one_range(batch, LS__COMMAND_DOWNLOAD, &source, false, "download", tag,
-                                 false, &record, &extra, error);
+    ls_status status =
+        one_range(batch, LS__COMMAND_DOWNLOAD, &source, tag, false, &record, &unused, error);
     if (status != LS_OK)
         return status;
     record->download = bytes;
-    return finish_record(batch, record, check_element(record, element, "download", error), error);
+    return finish_record(batch, record, check_element(record, element, error), error);
 }
 
 ls_status ls_batch_download_slot(ls_batch *batch, ls_range source, ls_mem element, uint32_t slot,
                                  const ls_tag *tag, ls_error *error)
 {
-    ls__record *record;
-    uint8_t *extra;
-    ls_status status = one_range(batch, LS__COMMAND_DOWNLOAD, &source, false, "download", tag,
-                                 false, &record, &extra, error);
-    if (status != LS_OK)
-        return status;
-    record->has_slot = true;
-    record->slot = slot;
-    status = slot == UINT32_MAX
-                 ? ls__fail(error, LS_E_INVALID_ARGUMENT, "download: there is no slot %u", slot)
-                 : check_element(record, element, "download", error);
-    return finish_record(batch, record, status, error);
+    return record_slot(batch, LS__COMMAND_DOWNLOAD, &source, element, slot, tag, error);
 }
 
 ls_status ls_batch_fill(ls_batch *batch, ls_range target, const void *pattern,
                         uint32_t pattern_bytes, const ls_tag *tag, ls_error *error)
 {
     ls__record *record;
-    uint8_t *extra;
+    uint8_t *unused;
     if (!pattern ||
         (pattern_bytes != 1 && pattern_bytes != 2 && pattern_bytes != 4 && pattern_bytes != 8))
         return ls__fail(error, LS_E_INVALID_ARGUMENT, "fill: a pattern has 1, 2, 4 or 8 bytes");
-    ls_status status = one_range(batch, LS__COMMAND_FILL, &target, true, "fill", tag, false,
-                                 &record, &extra, error);
+    ls_status status =
+        one_range(batch, LS__COMMAND_FILL, &target, tag, false, &record, &unused, error);
     if (status != LS_OK)
         return status;
     memcpy(record->pattern, pattern, pattern_bytes);
     record->pattern_bytes = pattern_bytes;
     /* A typed buffer is filled element by element. */
-    status = check_element(record, record->uses[0].allocation->element, "fill", error);
+    status = check_element(record, record->uses[0].allocation->element, error);
     if (status == LS_OK && record->uses[0].size % pattern_bytes)
         status = ls__fail(error, LS_E_INVALID_ARGUMENT,
                           "fill: %llu bytes are no multiple of a pattern of %u",

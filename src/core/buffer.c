@@ -33,7 +33,7 @@ ls_status ls__allocation_create(ls_device *device, uint64_t size, const char *la
 {
     char what[80];
     *allocation = NULL;
-    snprintf(what, sizeof what, "%s '%.48s'", "buffer", label ? label : "");
+    snprintf(what, sizeof what, "buffer '%.48s'", label ? label : "");
     ls__allocation *made = allocation_new(device, size, label, error);
     if (!made)
         return LS_E_OUT_OF_MEMORY;

@@ -46,11 +46,6 @@ static void fill_timing(const ls__submission *s, ls_timing *timing, bool measure
 
 static void fill_attribution(const ls__submission *s, ls_receipt *receipt)
 {
-    static const char *const operations[] = {
-        [LS__COMMAND_DISPATCH] = "dispatch", [LS__COMMAND_COPY] = "copy",
-        [LS__COMMAND_UPLOAD] = "upload",     [LS__COMMAND_FILL] = "fill",
-        [LS__COMMAND_DOWNLOAD] = "download",
-    };
     ls_fence *fence = s->fence;
     for (uint64_t i = 0; i < s->row_count; i++) {
         const ls__job_row *row = &s->rows[i];
@@ -59,7 +54,7 @@ static void fill_attribution(const ls__submission *s, ls_receipt *receipt)
         *out = (ls_attribution){
             .command = row->command,
             .iteration = row->iteration,
-            .operation = record->indirect ? "dispatch_indirect" : operations[record->kind],
+            .operation = record->indirect ? "dispatch_indirect" : ls__command_name(record->kind),
             .kernel = fence->names[row->command].text[1],
             .prepared =
                 s->is_prepared && s->plan->prepared != NULL && !ls__record_is_conducted(record),

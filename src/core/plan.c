@@ -151,16 +151,11 @@ static void need_parameters(ls__plan *plan, uint64_t end)
         plan->parameter_bytes = end;
 }
 
-static uint64_t round16(uint64_t bytes)
-{
-    return (bytes + 15) / 16 * 16;
-}
-
 static void add_dispatch(ls__plan *plan, const ls__record *record)
 {
     const ls_program *program = record->kernel->program;
     plan->span_count += record->use_count;
-    plan->scalar_bytes += round16(record->kernel->info.scalar_bytes);
+    plan->scalar_bytes += ls__round16(record->kernel->info.scalar_bytes);
     plan->unordered |= record->kernel->info.unordered;
     plan->unchecked |= program->unchecked;
     if (!plan->fallback_reason)
@@ -185,7 +180,7 @@ static ls_status list_needs(ls__plan *plan, ls_error *error)
             plan->slot_count = record->slot + 1;
         if (record->has_slot && record->kind == LS__COMMAND_UPLOAD)
             overflow |= __builtin_add_overflow(
-                plan->slot_upload_bytes, round16(record->uses[0].size), &plan->slot_upload_bytes);
+                plan->slot_upload_bytes, ls__round16(record->uses[0].size), &plan->slot_upload_bytes);
     }
     for (uint32_t i = 0; i < plan->block_count; i++) {
         if (plan->blocks[i].rounds_parameter)

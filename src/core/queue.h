@@ -55,6 +55,8 @@ typedef struct ls__record {
     uint32_t pattern_bytes;
 } ls__record;
 
+/* "dispatch", "copy", ... */
+const char *ls__command_name(ls__command_kind kind);
 void ls__record_retain(ls__record *record);
 void ls__record_release(ls__record *record);
 /* The check and resolution of a dispatch; the largest part of recording (record.c). */
@@ -65,6 +67,8 @@ ls_status ls__record_dispatch(ls_device *device, const ls_dispatch *dispatch, co
 ls__record *ls__record_new(ls_device *device, ls__command_kind kind, const ls_tag *tag,
                            uint32_t use_count, size_t extra, uint8_t **extra_bytes,
                            ls_error *error);
+/* Lanes of the whole workgroups that run for this size; false when there are 2^64 or more. */
+bool ls__padded_lanes(const ls_kernel *kernel, const uint32_t size[3], uint64_t *lanes);
 /* Whether so many lanes (already normalised) in workgroups of this kernel can be counted. */
 ls_status ls__record_check_size(const ls_kernel *kernel, const uint32_t size[3], ls_error *error);
 
@@ -84,6 +88,12 @@ struct ls_batch {
     uint32_t block_count, block_capacity;
     bool block_open;
 };
+
+/* Scalars, slots and the pieces of a submission start at multiples of 16 bytes. */
+static inline uint64_t ls__round16(uint64_t bytes)
+{
+    return (bytes + 15) / 16 * 16;
+}
 
 /* --- plans ------------------------------------------------------------------------------------ */
 /* Bytes that a plan touches. Imports of one piece of host memory may alias, so their bytes are

@@ -6,6 +6,16 @@
 
 #include "core/queue.h"
 
+const char *ls__command_name(ls__command_kind kind)
+{
+    static const char *const names[] = {
+        [LS__COMMAND_DISPATCH] = "dispatch", [LS__COMMAND_COPY] = "copy",
+        [LS__COMMAND_UPLOAD] = "upload",     [LS__COMMAND_FILL] = "fill",
+        [LS__COMMAND_DOWNLOAD] = "download",
+    };
+    return names[kind];
+}
+
 void ls__record_retain(ls__record *record)
 {
     atomic_fetch_add_explicit(&record->refs, 1, memory_order_relaxed);
@@ -76,17 +86,23 @@ ls_status ls__check_indirect(const uint32_t size[3], const uint32_t maximum[3], 
         size[1], size[2], maximum[0], maximum[1], maximum[2]);
 }
 
-ls_status ls__record_check_size(const ls_kernel *kernel, const uint32_t size[3], ls_error *error)
+bool ls__padded_lanes(const ls_kernel *kernel, const uint32_t size[3], uint64_t *lanes)
 {
-    /* Workgroups and lanes are counted in 64 bits; no machine comes near the limit. */
-    uint64_t lanes = 1;
     bool overflow = false;
+    *lanes = 1;
     for (int d = 0; d < 3; d++) {
         uint64_t group = kernel->info.workgroup[d];
         uint64_t rounded = ((uint64_t)size[d] + group - 1) / group * group;
-        overflow |= __builtin_mul_overflow(lanes, rounded, &lanes);
+        overflow |= __builtin_mul_overflow(*lanes, rounded, lanes);
     }
-    if (overflow || lanes > UINT64_MAX / 4)
+    return !overflow;
+}
+
+ls_status ls__record_check_size(const ls_kernel *kernel, const uint32_t size[3], ls_error *error)
+{
+    /* Workgroups and lanes are counted in 64 bits; no machine comes near the limit. */
+    uint64_t lanes;
+    if (!ls__padded_lanes(kernel, size, &lanes) || lanes > UINT64_MAX / 4)
         return ls__fail(error, LS_E_LIMIT, "kernel '%s': %u x %u x %u lanes are too many",
                         kernel->info.name, size[0], size[1], size[2]);
     return LS_OK;

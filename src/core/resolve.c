@@ -22,7 +22,7 @@ typedef struct carver {
 static void *take(carver *c, uint64_t count, size_t size)
 {
     void *piece = c->base ? c->base + c->used : NULL;
-    c->used += (size_t)(count * size + 15) / 16 * 16;
+    c->used += ls__round16(count * size);
     return piece;
 }
 
@@ -110,7 +110,7 @@ static ls_status fill_dispatch(filler *f, const ls__record *record, ls__command_
         memcpy(f->scalars + link->scalar_offset,
                (const uint8_t *)f->params->parameters + link->parameter_offset, link->size);
     }
-    f->scalars += (scalar_bytes + 15) / 16 * 16;
+    f->scalars += ls__round16(scalar_bytes);
 
     for (int i = 0; i < 3; i++)
         d->global_size[i] =
@@ -136,7 +136,7 @@ static ls_status fill_slot(filler *f, const ls__record *record, ls__command *com
     if (slot)
         memcpy(f->slot_bytes, slot->upload, size);
     command->upload = f->slot_bytes;
-    f->slot_bytes += (size + 15) / 16 * 16;
+    f->slot_bytes += ls__round16(size);
     return LS_OK;
 }
 
@@ -214,13 +214,8 @@ static ls_status make_copies(ls__part_run *run, ls_error *error)
 static ls_status make_scratch(ls__part_run *run, const uint32_t size[3], ls_error *error)
 {
     const ls_kernel *kernel = run->record->kernel;
-    uint64_t bytes = 1;
-    bool overflow = false;
-    for (int d = 0; d < 3; d++) {
-        uint64_t group = kernel->info.workgroup[d];
-        overflow |=
-            __builtin_mul_overflow(bytes, ((uint64_t)size[d] + group - 1) / group * group, &bytes);
-    }
+    uint64_t bytes;
+    bool overflow = !ls__padded_lanes(kernel, size, &bytes);
     overflow |= __builtin_mul_overflow(bytes, kernel->entry->scratch_bytes_per_lane, &bytes);
     overflow |= __builtin_add_overflow(bytes, kernel->entry->scratch_bytes_fixed, &bytes);
     if (overflow)
@@ -434,7 +429,7 @@ static void fill_waits(ls__submission *s, const ls_submit_params *params)
 ls_status ls__submission_create(ls__plan *plan, const ls_submit_params *params,
                                 ls__submission **submission, ls_error *error)
 {
-    carver c = {.used = (sizeof(ls__submission) + 15) / 16 * 16};
+    carver c = {.used = ls__round16(sizeof(ls__submission))};
     ls__submission *s = &(ls__submission){0};
     filler f = {.params = params};
     uint32_t wait_count = params ? params->wait_count : 0;
@@ -446,7 +441,7 @@ ls_status ls__submission_create(ls__plan *plan, const ls_submit_params *params,
     s = ls__pool_alloc(plan->device, c.used, 1);
     if (!s)
         return ls__fail_oom(error, c.used);
-    c = (carver){(uint8_t *)s, (sizeof *s + 15) / 16 * 16};
+    c = (carver){(uint8_t *)s, ls__round16(sizeof *s)};
     layout(&c, s, plan, wait_count, &f.spans, &f.slot_bytes);
     s->device = plan->device;
     s->plan = plan;

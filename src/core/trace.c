@@ -72,11 +72,6 @@ static void set_name(event *e, const char *name)
 static void add_row(ls__trace *trace, const ls__submission *s, const ls__job_row *row,
                     uint64_t *device_now)
 {
-    static const char *const names[] = {
-        [LS__COMMAND_DISPATCH] = "dispatch", [LS__COMMAND_COPY] = "copy",
-        [LS__COMMAND_UPLOAD] = "upload",     [LS__COMMAND_FILL] = "fill",
-        [LS__COMMAND_DOWNLOAD] = "download",
-    };
     const ls__record *record = s->plan->records[row->command];
     event e = {
         .track = TRACK_COMMANDS,
@@ -90,7 +85,7 @@ static void add_row(ls__trace *trace, const ls__submission *s, const ls__job_row
     };
     set_name(&e, record->tag.label ? record->tag.label
                  : record->kernel  ? record->kernel->info.name
-                                   : names[record->kind]);
+                                   : ls__command_name(record->kind));
     if (row->host_end_ns)
         add(trace, &e);
     if (row->measured) {
