@@ -77,7 +77,7 @@ typedef struct ls_fault_plan {
     uint64_t hang_at_command; /* the n-th command never ends and cannot be cancelled */
     uint64_t spin_at_command; /* the n-th command never ends but can be cancelled */
     uint64_t reject_submit;   /* the n-th submission is refused by the backend before anything
-                                 runs */
+                                 runs; of a batch that is split, each part counts */
     uint64_t delay_ns;        /* every submission completes this much later */
 } ls_fault_plan;
 #define LS_FAULT_PLAN_INIT LS_INIT(ls_fault_plan)
@@ -101,6 +101,10 @@ typedef struct ls_device_params {
      * the program does after lowering, which may probe places out of bounds that the kernel does
      * not access. */
     bool check_bounds;
+    /* Devices that compile keep their code here: a folder of this user alone (made when missing; not
+     * used when it is another's or others may write to it). NULL = compile each time. */
+    const char *cache_path;
+    uint64_t cache_bytes; /* what is used least is removed beyond; 0 = 256 MiB */
 } ls_device_params;
 #define LS_DEVICE_PARAMS_INIT LS_INIT(ls_device_params)
 

@@ -160,6 +160,14 @@ static ls_status check_path(const ls_submit_params *params, const ls_device *dev
     return ls__fail(error, LS_E_INVALID_ARGUMENT, "unknown path %d", (int)params->path);
 }
 
+/* `stream` may be NULL. */
+static ls_status refuse(ls_stream *stream, ls_error *error)
+{
+    if (stream)
+        ls__device_count(stream->device, LS__COUNTER_submissions_refused, 1);
+    return ls__fail_as(error, LS_E_NOT_SUBMITTED);
+}
+
 /* One of batch and prepared is given. */
 static ls_status submit(ls_stream *stream, const ls_batch *batch, const ls_prepared *prepared,
                         const ls_submit_params *params, ls_fence **fence, ls_error *error)
@@ -182,11 +190,7 @@ static ls_status submit(ls_stream *stream, const ls_batch *batch, const ls_prepa
         status = submit_plan(stream, batch ? plan : prepared->plan, &given, prepared != NULL, begun,
                              fence, error);
     ls__plan_release(plan); /* the submission has its own reference */
-    if (status == LS_OK)
-        return LS_OK;
-    ls__device_count(stream->device, LS__COUNTER_submissions_refused, 1);
-    ls__fail_as(error, LS_E_NOT_SUBMITTED);
-    return LS_E_NOT_SUBMITTED;
+    return status == LS_OK ? LS_OK : refuse(stream, error);
 }
 
 ls_status ls_submit(ls_stream *stream, const ls_batch *batch, const ls_submit_params *params,
@@ -197,7 +201,7 @@ ls_status ls_submit(ls_stream *stream, const ls_batch *batch, const ls_submit_pa
     if (!stream || !batch) {
         ls__fail(error, LS_E_INVALID_ARGUMENT, "ls_submit: no %s was given",
                  stream ? "batch" : "stream");
-        return ls__fail_as(error, LS_E_NOT_SUBMITTED);
+        return refuse(stream, error);
     }
     return submit(stream, batch, NULL, params, fence, error);
 }
@@ -210,7 +214,7 @@ ls_status ls_submit_prepared(ls_stream *stream, const ls_prepared *prepared,
     if (!stream || !prepared) {
         ls__fail(error, LS_E_INVALID_ARGUMENT, "ls_submit_prepared: no %s was given",
                  stream ? "prepared batch" : "stream");
-        return ls__fail_as(error, LS_E_NOT_SUBMITTED);
+        return refuse(stream, error);
     }
     return submit(stream, NULL, prepared, params, fence, error);
 }

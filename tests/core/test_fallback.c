@@ -303,6 +303,39 @@ static void a_lost_device_does_not_wait_for_its_fallback(void **state)
     OK(ls_device_destroy(&runs, error));
 }
 
+/* Each waits for the other's thread that runs jobs, never for the other's queue. */
+static void two_devices_are_each_others_fallback(void **state)
+{
+    pair *p = *state;
+    uint32_t lanes = p->large->caps.max_workgroup_lanes;
+    p->large->caps.max_workgroup_lanes = 1;
+    ls_program *basic = kit_program(p->large, basic_ir, p->small, NULL);
+    p->large->caps.max_workgroup_lanes = lanes;
+    assert_non_null(ls_program_fallback_reason(basic));
+    ls_stream *there = kit_stream(p->large);
+    ls_buffer *x = kit_buffer(p->large, 64, LS_MEM_U32);
+    ls_range wide[2] = {WHOLE(p->x), WHOLE(p->y)}, narrow[2] = {{x, 0, 32}, {x, 32, 32}};
+    uint32_t scalars[2] = {8, 7};
+    ls_dispatch twice = kit_dispatch(kit_kernel(p->wide, "twice"), 8, wide, 2, NULL, 0),
+                add = kit_dispatch(kit_kernel(basic, "add"), 8, narrow, 2, scalars, 8);
+    ls_batch *a = kit_batch(p->small), *b = kit_batch(p->large);
+    OK(ls_batch_dispatch(a, &twice, error));
+    OK(ls_batch_dispatch(b, &add, error));
+    for (uint32_t i = 0; i < 40; i++) {
+        OK(ls_submit(p->stream, a, NULL, NULL, error));
+        OK(ls_submit(there, b, NULL, NULL, error));
+    }
+    OK(ls_stream_wait(p->stream, 60 * SECOND, error));
+    OK(ls_stream_wait(there, 60 * SECOND, error));
+    expect_y(p, 7, 16);
+    assert_int_equal(kit_u32(x, 15), 7);
+    ls_batch_destroy(&a);
+    ls_batch_destroy(&b);
+    ls_buffer_destroy(&x);
+    ls_program_destroy(&basic);
+    OK(ls_stream_destroy(&there, error));
+}
+
 /* Taking the fallback is a success, which leaves the error as it was. Of a prepared batch, the
  * backend replays what runs on the device itself. */
 static void the_fallback_is_told_apart(void **state)
@@ -446,6 +479,7 @@ int main(void)
         PAIR(indirect_sizes_are_read_before_the_fallback),
         cmocka_unit_test(the_fallback_may_be_lost),
         cmocka_unit_test(the_fallback_may_answer_too_late),
+        PAIR(two_devices_are_each_others_fallback),
         PAIR(the_fallback_is_told_apart),
         cmocka_unit_test(a_lost_device_does_not_wait_for_its_fallback),
         cmocka_unit_test(a_busy_fallback_is_not_hung),

@@ -351,6 +351,23 @@ static void cancelled_when_its_turn_comes(void **state)
     ls_fence_destroy(&blocker);
 }
 
+static void a_fence_may_be_named_twice(void **state)
+{
+    bench *t = *state;
+    ls_fence *blocker = submit(t->a, t->endless, NULL), *first = submit(t->b, t->fill_x, NULL);
+    ls_fence *const wait[4] = {first, first, first, first};
+    ls_submit_params params = LS_SUBMIT_PARAMS_INIT;
+    ls_fence *second = NULL;
+    params.wait = wait;
+    params.wait_count = 4;
+    OK(ls_submit(t->c, t->fill_x, &params, &second, error));
+    ls_fence_destroy(&first); /* the submission still knows it */
+    OK(ls_fence_cancel(blocker, 60 * SECOND, error));
+    assert_int_equal(wait_cause(&second), LS_OK);
+    assert_int_equal(kit_u32(t->x, 0), 1);
+    ls_fence_destroy(&blocker);
+}
+
 static void handles_that_are_not_there(void **state)
 {
     bench *t = *state;
@@ -372,6 +389,9 @@ static void handles_that_are_not_there(void **state)
     NOT_SUBMITTED(LS_E_INVALID_ARGUMENT, ls_submit(NULL, t->fill_x, NULL, &fence, error));
     NOT_SUBMITTED(LS_E_INVALID_ARGUMENT, ls_submit(t->a, NULL, NULL, &fence, error));
     NOT_SUBMITTED(LS_E_INVALID_ARGUMENT, ls_submit_prepared(t->a, NULL, NULL, &fence, error));
+    ls_counters counters = {.struct_size = sizeof counters};
+    ls_device_counters(t->device, &counters);
+    assert_int_equal(counters.submissions_refused, 2);
     assert_int_equal(ls_batch_count(t->fill_x), 1);
     ls_buffer_destroy(NULL);
     ls_fence_destroy(&fence);
@@ -440,6 +460,7 @@ int main(void)
         BENCH(hazards_are_found_as_by_pairs),
         BENCH(endless_repeats_are_cancelled),
         BENCH(cancelled_when_its_turn_comes),
+        BENCH(a_fence_may_be_named_twice),
         BENCH(handles_that_are_not_there),
         cmocka_unit_test(handles_may_go_while_a_thread_hangs),
     };
