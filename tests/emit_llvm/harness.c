@@ -24,7 +24,7 @@ const char *const ls__all_targets[] = {"native",     "native+quick",       "nati
                                        "avx2",       "avx2+avxvnni+quick", "sse2",
                                        "sse2+quick", "sse2+scalar",        NULL};
 
-/* --- programs --------------------------------------------------------------------------------------- */
+/* --- programs --------------------------------------------------------------------------------- */
 
 ls__ir_module *ls__compile_text(const char *text, const char *path)
 {
@@ -60,7 +60,7 @@ static ls__ir_module *lowered_copy(const ls__ir_module *module, const char *targ
     return copy;
 }
 
-/* --- buffers -------------------------------------------------------------------------------------------- */
+/* --- buffers ---------------------------------------------------------------------------------- */
 
 static uint64_t draw(ls__rng *rng, ls_mem mem)
 {
@@ -112,7 +112,7 @@ void ls__trial_finish(ls__trial *trial)
         ls__mem_free(trial->bytes[i]);
 }
 
-/* --- the two runs ----------------------------------------------------------------------------------------- */
+/* --- the two runs ----------------------------------------------------------------------------- */
 
 struct ls__outcome {
     uint8_t *store[LS__MAX_BUFFERS]; /* guard, buffer, guard */
@@ -249,7 +249,7 @@ static int call(const ls__trial *trial, const ls__cpu_object *object, outcome *o
     return bad;
 }
 
-/* --- comparison --------------------------------------------------------------------------------------------- */
+/* --- comparison ------------------------------------------------------------------------------- */
 
 static int differ(const ls__trial *trial, const char *target, const outcome *want, const outcome *got)
 {

@@ -19,7 +19,7 @@ static ls__ir_module *module;
 static ls__trial trials[MAX_TRIALS];
 static uint32_t trial_count;
 
-/* --- inputs ------------------------------------------------------------------------------------ */
+/* --- inputs ----------------------------------------------------------------------------------- */
 
 static const uint64_t specials[] = {
     0, 1, 2, 3, 7, 8, 31, 32, 33, 63, 64, 127, 128, 255, 256, 0x7fff, 0x8000, 0xffff, 0x7fffffff, 0x80000000,
@@ -51,7 +51,7 @@ static uint64_t draw(ls__rng *rng)
     }
 }
 
-/* --- kernels ------------------------------------------------------------------------------------- */
+/* --- kernels ---------------------------------------------------------------------------------- */
 
 static bool is_float(ls_type type)
 {
@@ -134,7 +134,7 @@ static void add_trial(const ls__ir_function *kernel, uint64_t seed, uint32_t ele
     }
 }
 
-/* --- pure operations ------------------------------------------------------------------------------ */
+/* --- pure operations -------------------------------------------------------------------------- */
 
 static ls_type type_of_letter(char letter, ls_type type)
 {
@@ -239,7 +239,7 @@ static void add_all_pure(void)
     add_indices();
 }
 
-/* --- memory ----------------------------------------------------------------------------------------- */
+/* --- memory ----------------------------------------------------------------------------------- */
 
 /* out[i] = in[i + distance], in the element's own type; some lanes are out of range. */
 static void add_copy(ls_mem mem, uint64_t stride_factor, bool divergent)
@@ -289,7 +289,7 @@ static void add_memory(void)
     }
 }
 
-/* --- between lanes -------------------------------------------------------------------------------------- */
+/* --- between lanes ---------------------------------------------------------------------------- */
 
 static void add_between(ls_op op, ls_type type, uint64_t imm)
 {

@@ -61,7 +61,7 @@ static bool no_memory(loader *l, size_t bytes)
     return false;
 }
 
-/* --- reading ----------------------------------------------------------------------------------------------------- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 static bool in_file(const loader *l, uint64_t offset, uint64_t bytes)
 {
@@ -134,7 +134,7 @@ static bool read_symbols(loader *l)
     return o->symbols ? true : fail(l, "no symbols");
 }
 
-/* --- layout -------------------------------------------------------------------------------------------------------- */
+/* --- layout ----------------------------------------------------------------------------------- */
 
 static uint64_t round_up(uint64_t value, uint64_t to)
 {
@@ -188,7 +188,7 @@ static bool lay_out(loader *l)
     return true;
 }
 
-/* --- symbols --------------------------------------------------------------------------------------------------------- */
+/* --- symbols ---------------------------------------------------------------------------------- */
 
 static uint64_t outside(const char *name)
 {
@@ -242,7 +242,7 @@ static uint64_t got_entry(const ls__cpu_object *o, uint32_t index, uint64_t addr
     return (uint64_t)(uintptr_t)entry;
 }
 
-/* --- relocation ------------------------------------------------------------------------------------------------------- */
+/* --- relocation ------------------------------------------------------------------------------- */
 
 typedef struct fixup {
     uint8_t *at;
@@ -424,7 +424,7 @@ static bool protect(loader *l)
     return true;
 }
 
-/* --- the calls ----------------------------------------------------------------------------------------------------------- */
+/* --- the calls -------------------------------------------------------------------------------- */
 
 ls_status ls__cpu_object_load(const void *bytes, size_t size, ls__cpu_object **object, ls_error *error)
 {

@@ -16,7 +16,7 @@ static lt bits_type(unit *u, ls_type type)
     return type == LS_TYPE_F64 ? u->e->i64 : u->e->i32;
 }
 
-/* --- NaN --------------------------------------------------------------------------------------------------- */
+/* --- NaN -------------------------------------------------------------------------------------- */
 
 lv ls__llvm_canonical(unit *u, ls_type type, lv value, bool as_bits)
 {
@@ -57,7 +57,7 @@ bool ls__llvm_is_clean(const unit *u, ls_value value, int depth)
     }
 }
 
-/* --- integers ---------------------------------------------------------------------------------------------- */
+/* --- integers --------------------------------------------------------------------------------- */
 
 static lv count_of(unit *u, lv count) /* modulo the width */
 {
@@ -164,7 +164,7 @@ static lv leading_zeros(unit *u, const char *name, lv a)
     return mk_intrinsic(u, name, a, u->l->ConstInt(u->e->i1, 0, 0), NULL);
 }
 
-/* --- dot products ---------------------------------------------------------------------------------------- */
+/* --- dot products ----------------------------------------------------------------------------- */
 
 /* `part` operands of `lanes` lanes each, cut from a vector; one part when the vector is no longer. */
 static lv take_lanes(unit *u, lv vector, uint32_t from, uint32_t count)
@@ -275,7 +275,7 @@ static lv dot4(unit *u, bool a_signed, lv a, lv b, lv c)
     return c;
 }
 
-/* --- floats -------------------------------------------------------------------------------------------------- */
+/* --- floats ----------------------------------------------------------------------------------- */
 
 static lv min_max(unit *u, ls_type type, bool is_max, lv a, lv b)
 {
@@ -331,7 +331,7 @@ static lv float_to_float(unit *u, const ls__ir_inst *inst, lv a)
     return u->l->BuildFPTrunc(u->b, a, mk_type_like(u, a, u->e->f32), "");
 }
 
-/* --- addresses ------------------------------------------------------------------------------------------------ */
+/* --- addresses -------------------------------------------------------------------------------- */
 
 /* offset + index * stride, exact, or NOWHERE: in 128 bits, where the upper half of what fits in 64 is all
  * sign. The stride is unsigned. */
@@ -358,7 +358,7 @@ static lv index_of(unit *u, const ls__ir_inst *inst, lv offset, lv index)
     return mk_add(u, offset, mk_mul(u, index, mk_k(u, index, inst->imm)));
 }
 
-/* --- the table --------------------------------------------------------------------------------------------------- */
+/* --- the table -------------------------------------------------------------------------------- */
 
 static lv compare(unit *u, ls_op op, lv a, lv b)
 {

@@ -64,7 +64,7 @@ lv ls__llvm_alloca(unit *u, lt type)
     return place;
 }
 
-/* --- masks ---------------------------------------------------------------------------------------------- */
+/* --- masks ------------------------------------------------------------------------------------ */
 
 lt ls__llvm_mask_type(const unit *u)
 {
@@ -95,7 +95,7 @@ lv ls__llvm_any(unit *u, lv mask)
     return mk_icmp(u, LLVMIntNE, bits, mk_k(u, bits, 0));
 }
 
-/* --- intrinsics ------------------------------------------------------------------------------------------- */
+/* --- intrinsics ------------------------------------------------------------------------------- */
 
 lv ls__llvm_intrinsic(unit *u, const char *name, const lt *overloads, unsigned overload_count,
                       const lv *args, unsigned arg_count)

@@ -44,7 +44,7 @@ static inline lv mk_select(unit *u, lv condition, lv a, lv b)
     return u->l->BuildSelect(u->b, condition, a, b, "");
 }
 
-/* --- types ---------------------------------------------------------------------------------------------- */
+/* --- types ------------------------------------------------------------------------------------ */
 
 static inline bool mk_is_vector(const unit *u, lv value)
 {
@@ -79,7 +79,7 @@ static inline lt mk_by_lane(const unit *u, lt element)
     return u->width == 1 ? element : u->l->VectorType(element, u->width);
 }
 
-/* --- constants -------------------------------------------------------------------------------------------- */
+/* --- constants -------------------------------------------------------------------------------- */
 
 lv ls__llvm_splat_const(const unit *u, lt type, uint64_t bits); /* type: integer, or vector of such */
 
@@ -99,7 +99,7 @@ static inline lv mk_i64(const unit *u, uint64_t value)
     return u->l->ConstInt(u->e->i64, value, 0);
 }
 
-/* --- conversions ---------------------------------------------------------------------------------------- */
+/* --- conversions ------------------------------------------------------------------------------ */
 
 static inline lv mk_zext(unit *u, lv a, lt element)
 {
@@ -121,7 +121,7 @@ static inline lv mk_bitcast(unit *u, lv a, lt element)
     return u->l->BuildBitCast(u->b, a, mk_type_like(u, a, element), "");
 }
 
-/* --- memory, vectors -------------------------------------------------------------------------------------- */
+/* --- memory, vectors -------------------------------------------------------------------------- */
 
 static inline lv mk_at(unit *u, lv pointer, lv offset) /* bytes */
 {
@@ -161,7 +161,7 @@ static inline lv mk_extract(unit *u, lv vector, lv lane)
     return u->l->BuildExtractElement(u->b, vector, lane, "");
 }
 
-/* --- blocks, calls ------------------------------------------------------------------------------------------ */
+/* --- blocks, calls ---------------------------------------------------------------------------- */
 
 static inline lb mk_block(unit *u)
 {

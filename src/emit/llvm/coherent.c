@@ -9,7 +9,7 @@
 
 enum { MAX_DOUBLED = 400 }; /* instructions */
 
-/* --- tests: sufficient, not necessary -------------------------------------------------------------- */
+/* --- tests: sufficient, not necessary --------------------------------------------------------- */
 
 typedef struct extent { /* an operand in the first and in the last lane, and it does not turn between */
     lv first, last;
@@ -71,7 +71,7 @@ static lv all_lanes(unit *u, ls_value condition, bool wanted, int depth)
 
 enum { CONDITION_DEPTH = 4 };
 
-/* --- doubling --------------------------------------------------------------------------------------- */
+/* --- doubling --------------------------------------------------------------------------------- */
 
 static bool count_inst(ls__ir_inst *inst, void *context)
 {

@@ -15,7 +15,7 @@
 #include "emit/llvm/build.h"
 #include "emit/llvm/emit.h"
 
-/* --- what may be in a module ------------------------------------------------------------------------------------- */
+/* --- what may be in a module ------------------------------------------------------------------ */
 
 static const char *const allowed[] = {
     "llvm.ctpop",    "llvm.ctlz",     "llvm.cttz",        "llvm.fshl",
@@ -71,7 +71,7 @@ static ls_status check_module(const emitter *e, ls_error *error)
     return LS_OK;
 }
 
-/* --- the module ----------------------------------------------------------------------------------------------------- */
+/* --- the module ------------------------------------------------------------------------------- */
 
 static void init_types(emitter *e)
 {
@@ -107,7 +107,7 @@ static ls_status emit_functions(emitter *e, ls_error *error)
     return check_module(e, error);
 }
 
-/* --- LLVM's passes and code generation ------------------------------------------------------------------------------------ */
+/* --- LLVM's passes and code generation -------------------------------------------------------- */
 
 static LLVMTargetMachineRef create_machine(const emitter *e, ls_error *error)
 {
@@ -199,7 +199,7 @@ static ls_status generate(const emitter *e, LLVMTargetMachineRef machine, const 
     return status;
 }
 
-/* --- entry points -------------------------------------------------------------------------------------------------------------- */
+/* --- entry points ----------------------------------------------------------------------------- */
 
 typedef struct job {
     void **bytes;

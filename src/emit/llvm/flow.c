@@ -20,7 +20,7 @@ static void emit_region(unit *u, const ls__ir_region *region)
     ls__llvm_emit_run(u, region->first, NULL);
 }
 
-/* --- slots -------------------------------------------------------------------------------------------------------- */
+/* --- slots ------------------------------------------------------------------------------------ */
 
 static lv active(unit *u)
 {
@@ -109,7 +109,7 @@ static void go_to(unit *u, lb block)
         mk_br(u, block);
 }
 
-/* --- jumps ----------------------------------------------------------------------------------------------------------- */
+/* --- jumps ------------------------------------------------------------------------------------ */
 
 static void keep_results(unit *u, const ls__ir_inst *inst)
 {
@@ -135,7 +135,7 @@ static void emit_jump(unit *u, const ls__ir_inst *inst)
         mk_br(u, inst->op == LS_OP_CONTINUE ? target->next : target->exit);
 }
 
-/* --- if ----------------------------------------------------------------------------------------------------------------- */
+/* --- if --------------------------------------------------------------------------------------- */
 
 /* The condition as all lanes have it, or NULL when they may differ. */
 static lv agreed(unit *u, ls_value condition)
@@ -213,7 +213,7 @@ static void emit_if_divergent(unit *u, const ls__ir_inst *inst, const note *n)
     restore(u, n, saved);
 }
 
-/* --- switch, block --------------------------------------------------------------------------------------------------------- */
+/* --- switch, block ---------------------------------------------------------------------------- */
 
 static void emit_switch_uniform(unit *u, const ls__ir_inst *inst, note *n)
 {
@@ -274,7 +274,7 @@ static void emit_breakable(unit *u, const ls__ir_inst *inst, note *n)
     restore(u, n, saved);
 }
 
-/* --- loop ---------------------------------------------------------------------------------------------------------------------- */
+/* --- loop ------------------------------------------------------------------------------------- */
 
 /* The end of a step: round again, for the lanes that want to. */
 static void emit_round(unit *u, const ls__ir_inst *loop, lv lanes, lb head, lb exit)
@@ -336,7 +336,7 @@ static void emit_loop(unit *u, const ls__ir_inst *inst, note *n)
     restore(u, n, saved);
 }
 
-/* --- a run of instructions ---------------------------------------------------------------------------------------------------------- */
+/* --- a run of instructions -------------------------------------------------------------------- */
 
 static void emit_structured(unit *u, const ls__ir_inst *inst)
 {

@@ -17,7 +17,7 @@
 #include "emit/llvm/abi.h"
 #include "emit/llvm/build.h"
 
-/* --- shape ------------------------------------------------------------------------------------------------------- */
+/* --- shape ------------------------------------------------------------------------------------ */
 
 static bool find_subgroup_op(ls__ir_inst *inst, void *context)
 {
@@ -52,7 +52,7 @@ static uint32_t width_of(const emitter *e, const ls__ir_function *kernel, uint32
     return width;
 }
 
-/* --- units --------------------------------------------------------------------------------------------------------- */
+/* --- units ------------------------------------------------------------------------------------ */
 
 static unit begin_unit(emitter *e, const ls__ir_function *function, uint32_t width,
                        const uint32_t workgroup[3], ls_error *error)
@@ -105,7 +105,7 @@ static void end_code(unit *u, lb start)
     mk_br(u, start);
 }
 
-/* --- cancellation ---------------------------------------------------------------------------------------------------- */
+/* --- cancellation ----------------------------------------------------------------------------- */
 
 static lv cancelled(unit *u)
 {
@@ -127,7 +127,7 @@ void ls__llvm_poll(unit *u, const ls__ir_inst *loop)
     mk_begin(u, on);
 }
 
-/* --- the loop over workgroups ------------------------------------------------------------------------------------------ */
+/* --- the loop over workgroups ----------------------------------------------------------------- */
 
 static lv phi_of(unit *u, lt type, lv first, lb from)
 {
@@ -188,7 +188,7 @@ static void emit_workgroups(unit *u, lb start)
     u->l->BuildRet(u->b, mk_i32(u, 1));
 }
 
-/* --- kernels -------------------------------------------------------------------------------------------------------------- */
+/* --- kernels ---------------------------------------------------------------------------------- */
 
 enum { FIXED_PARAMS = 4 };
 
@@ -279,7 +279,7 @@ ls_status ls__llvm_emit_kernel(emitter *e, const ls__ir_function *kernel, ls_err
     return LS_OK;
 }
 
-/* --- functions ------------------------------------------------------------------------------------------------------------ */
+/* --- functions -------------------------------------------------------------------------------- */
 
 /* args, scratch, linear workgroup, its three ids, first lane, [mask,] then buffers, scalars, results. */
 enum { CALL_FIXED = 7 };

@@ -13,7 +13,7 @@ static unsigned log2_of(uint32_t n)
     return (unsigned)__builtin_ctz(n);
 }
 
-/* --- loops over lanes -------------------------------------------------------------------------------------------- */
+/* --- loops over lanes ------------------------------------------------------------------------- */
 
 typedef struct lane_loop {
     lb head, exit;
@@ -58,7 +58,7 @@ static lv spill(unit *u, lv vector)
     return place;
 }
 
-/* --- helper functions ------------------------------------------------------------------------------------------------ */
+/* --- helper functions ------------------------------------------------------------------------- */
 
 typedef struct helper_unit {
     unit u;
@@ -132,7 +132,7 @@ static void make_access(unit *caller, bool is_gather, uint32_t bytes)
     end_helper(&h);
 }
 
-/* --- gather, scatter ------------------------------------------------------------------------------------------------- */
+/* --- gather, scatter -------------------------------------------------------------------------- */
 
 static lv gather_instruction(unit *u, lv base, lv limit, lv offsets, lt type)
 {
@@ -180,7 +180,7 @@ void ls__llvm_scatter(unit *u, lv base, lv limit, lv offsets, lv values, uint32_
     call_helper(u, HELPER_SCATTER + log2_of(bytes), args, 4);
 }
 
-/* --- 64-bit division ---------------------------------------------------------------------------------------------------- */
+/* --- 64-bit division -------------------------------------------------------------------------- */
 
 static lv divide_scalar(unit *u, ls_op op, lv a, lv b)
 {
@@ -227,7 +227,7 @@ _Static_assert(LS_OP_UDIV == LS_OP_SDIV + 1 && LS_OP_SREM == LS_OP_SDIV + 2 &&
                    LS_OP_UREM == LS_OP_SDIV + 3,
                "helpers are numbered by operation");
 
-/* --- atomics -------------------------------------------------------------------------------------------------------------- */
+/* --- atomics ---------------------------------------------------------------------------------- */
 
 static LLVMAtomicRMWBinOp atomic_op(ls_atomic kind)
 {
@@ -307,7 +307,7 @@ void ls__llvm_emit_atomic(unit *u, const ls__ir_inst *inst)
     ls__llvm_define(u, inst, (val){.vector = atomic_lanes(u, inst, base, limit)});
 }
 
-/* --- traps ------------------------------------------------------------------------------------------------------------------ */
+/* --- traps ------------------------------------------------------------------------------------ */
 
 /* (record, workgroup, lane, code): keeps the first trap of the lowest (workgroup, lane). */
 static void make_trap(unit *caller)

@@ -71,7 +71,7 @@ static lv limit_of(unit *u, const place *p, uint64_t bytes)
     return mk_intrinsic(u, "llvm.usub.sat", p->size, mk_i64(u, bytes - 1), NULL);
 }
 
-/* --- bits and values ------------------------------------------------------------------------------------------ */
+/* --- bits and values -------------------------------------------------------------------------- */
 
 lv ls__llvm_from_memory(unit *u, ls_mem mem, lv bits)
 {
@@ -131,7 +131,7 @@ static lv to_bits(unit *u, const ls__ir_inst *inst, lv value)
     }
 }
 
-/* --- one place for the strand -------------------------------------------------------------------------------------- */
+/* --- one place for the strand ----------------------------------------------------------------- */
 
 static lv load_scalar(unit *u, const place *p, lv offset)
 {
@@ -168,7 +168,7 @@ static lv of_an_active_lane(unit *u, lv vector)
     return mk_extract(u, vector, lane);
 }
 
-/* --- lane by lane ----------------------------------------------------------------------------------------------------- */
+/* --- lane by lane ----------------------------------------------------------------------------- */
 
 /* Where the vector would be computed for this alone it is made of the base, on the slow path only. */
 static lv offsets_of(unit *u, ls_value offset)
@@ -207,7 +207,7 @@ static void store_lanes(unit *u, const ls__ir_inst *inst, place p, lv bits)
     ls__llvm_scatter(u, p.base, limit_of(u, &p, p.bytes), offsets, bits, p.bytes);
 }
 
-/* --- contiguous ---------------------------------------------------------------------------------------------------------- */
+/* --- contiguous ------------------------------------------------------------------------------- */
 
 typedef struct contiguous {
     lv pointer;
@@ -301,7 +301,7 @@ static void store_contiguous(unit *u, const ls__ir_inst *inst, const place *p, c
     mk_begin(u, after);
 }
 
-/* --- the instructions --------------------------------------------------------------------------------------------------------- */
+/* --- the instructions ------------------------------------------------------------------------- */
 
 void ls__llvm_emit_load(unit *u, const ls__ir_inst *inst)
 {

@@ -36,7 +36,7 @@ bool ls__llvm_is_split(const unit *u, const ls__ir_inst *inst)
     return u->strand_count > 1 && (inst->op == LS_OP_BARRIER || inst->op == LS_OP_WG_UNIFORM);
 }
 
-/* --- notes -------------------------------------------------------------------------------------------------------- */
+/* --- notes ------------------------------------------------------------------------------------ */
 
 static bool is_jump(const ls__ir_inst *inst)
 {
@@ -115,7 +115,7 @@ static void collect(collection *c, const ls__ir_region *region, note *parent)
     }
 }
 
-/* --- cuts ----------------------------------------------------------------------------------------------------------- */
+/* --- cuts ------------------------------------------------------------------------------------- */
 
 static bool in_outer_loop(const note *n)
 {
@@ -165,7 +165,7 @@ static void find_outer(unit *u, uint32_t last_split)
     u->has_inner_exits |= u->return_crosses;
 }
 
-/* --- masks ------------------------------------------------------------------------------------------------------------ */
+/* --- masks ------------------------------------------------------------------------------------ */
 
 static bool disagrees(const unit *u, const note *frame)
 {
@@ -223,7 +223,7 @@ static void find_masks(unit *u)
     }
 }
 
-/* --- segments ----------------------------------------------------------------------------------------------------------- */
+/* --- segments --------------------------------------------------------------------------------- */
 
 typedef struct numbering {
     unit *u;
@@ -329,7 +329,7 @@ bool ls__llvm_is_cheap(const unit *u, ls_value value)
     return is_cheap(u, value, CHEAP_DEPTH);
 }
 
-/* --- places --------------------------------------------------------------------------------------------------------------- */
+/* --- places ----------------------------------------------------------------------------------- */
 
 static uint64_t take(unit *u, uint64_t bytes)
 {

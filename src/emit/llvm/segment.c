@@ -12,7 +12,7 @@
 #include "emit/llvm/abi.h"
 #include "emit/llvm/build.h"
 
-/* --- what crosses ------------------------------------------------------------------------------------------------- */
+/* --- what crosses ----------------------------------------------------------------------------- */
 
 static void bring(unit *u, ls_value value);
 
@@ -106,7 +106,7 @@ static void settle_stack_homes(unit *u)
     }
 }
 
-/* --- lanes ----------------------------------------------------------------------------------------------------------- */
+/* --- lanes ------------------------------------------------------------------------------------ */
 
 static lv load_crossing(unit *u, uint64_t at)
 {
@@ -185,7 +185,7 @@ static void clear_locals(unit *u)
     }
 }
 
-/* --- a segment for all strands --------------------------------------------------------------------------------------------- */
+/* --- a segment for all strands ---------------------------------------------------------------- */
 
 /* `number` is the plan's number of the run. */
 static void emit_strand(unit *u, ls__ir_inst *first, const ls__ir_inst *end, uint32_t number)
@@ -253,7 +253,7 @@ static void emit_segment(unit *u, ls__ir_inst *first, const ls__ir_inst *end, ui
     u->strand = u->first_lane = mk_i32(u, 0);
 }
 
-/* --- between segments ---------------------------------------------------------------------------------------------------------- */
+/* --- between segments ------------------------------------------------------------------------- */
 
 /* A value as strand 0 has it; of lane 0 where it differs. */
 static lv first_value(unit *u, ls_value value)

@@ -27,7 +27,7 @@ bool ls__llvm_target_runs(const char *target);
 /* LS__LOWER_* bits (ir/lowering.h): what a module must have been lowered by before it is emitted. */
 uint32_t ls__llvm_lowering(const char *target);
 
-/* --- what a text says, in LLVM's terms and in the generator's ------------------------------------- */
+/* --- what a text says, in LLVM's terms and in the generator's --------------------------------- */
 
 typedef enum ls__llvm_level {
     LS__LLVM_SSE2,

@@ -171,7 +171,7 @@ typedef struct unit { /* one function */
     note *frame; /* innermost open structured instruction */
 } unit;
 
-/* --- flow.c, segment.c, kernel.c, plan.c ------------------------------------------------------------ */
+/* --- flow.c, segment.c, kernel.c, plan.c ------------------------------------------------------ */
 void ls__llvm_plan(unit *u);
 note *ls__llvm_note(const unit *u, const ls__ir_inst *inst); /* NULL: has none */
 bool ls__llvm_is_uniform(const unit *u, ls_value value);
@@ -189,7 +189,7 @@ lv ls__llvm_slot_address(unit *u, const slot *s);
 void ls__llvm_emit_call(unit *u, ls__ir_inst *inst);
 ls_status ls__llvm_emit_kernel(emitter *e, const ls__ir_function *kernel, ls_error *error);
 
-/* --- value.c ------------------------------------------------------------------------------------------ */
+/* --- value.c ---------------------------------------------------------------------------------- */
 void ls__llvm_emit_inst(unit *u, ls__ir_inst *inst);
 val ls__llvm_value(unit *u, ls_value value);
 lv ls__llvm_scalar(unit *u, ls_value value); /* of a uniform value */
@@ -197,13 +197,13 @@ lv ls__llvm_vector(unit *u, ls_value value); /* the value by lane; with width 1 
 void ls__llvm_define(unit *u, const ls__ir_inst *inst, val value);
 void ls__llvm_set_var(unit *u, ls_var var, lv scalar, lv vector);
 
-/* --- arith.c -------------------------------------------------------------------------------------------- */
+/* --- arith.c ---------------------------------------------------------------------------------- */
 lv ls__llvm_arith(unit *u, const ls__ir_inst *inst, const lv *args);
 lv ls__llvm_canonical(unit *u, ls_type type, lv value, bool as_bits); /* the one NaN */
 lv ls__llvm_combine(unit *u, ls_op op, lv a, lv b); /* two operands, result of their type */
 bool ls__llvm_is_clean(const unit *u, ls_value value, int depth); /* cannot be another NaN */
 
-/* --- memory.c, lanes.c, subgroup.c ------------------------------------------------------------------------ */
+/* --- memory.c, lanes.c, subgroup.c ------------------------------------------------------------ */
 lv ls__llvm_from_memory(unit *u, ls_mem mem, lv bits); /* integers of its width, extended */
 void ls__llvm_emit_load(unit *u, const ls__ir_inst *inst);
 void ls__llvm_emit_store(unit *u, const ls__ir_inst *inst);

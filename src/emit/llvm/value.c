@@ -8,7 +8,7 @@
 #include "emit/llvm/abi.h"
 #include "emit/llvm/build.h"
 
-/* --- values ------------------------------------------------------------------------------------------------ */
+/* --- values ----------------------------------------------------------------------------------- */
 
 val ls__llvm_value(unit *u, ls_value value)
 {
@@ -50,7 +50,7 @@ static val scalar_val(lv scalar)
     return (val){.scalar = scalar};
 }
 
-/* --- geometry ------------------------------------------------------------------------------------------------ */
+/* --- geometry --------------------------------------------------------------------------------- */
 
 /* first + lane, where first is a multiple of the width. */
 static val consecutive(unit *u, lv first)
@@ -154,7 +154,7 @@ static val geometry(unit *u, const ls__ir_inst *inst)
     return scalar_val(mk_i32(u, 0));
 }
 
-/* --- parameters ------------------------------------------------------------------------------------------------ */
+/* --- parameters ------------------------------------------------------------------------------- */
 
 /* The bits of scalar parameter `index` as memory holds them, in an i64. */
 static lv param_bits(unit *u, const ls__ir_param *param, uint32_t index)
@@ -235,7 +235,7 @@ static lv range_of(unit *u, ls_base base)
     }
 }
 
-/* --- variables ---------------------------------------------------------------------------------------------------- */
+/* --- variables -------------------------------------------------------------------------------- */
 
 void ls__llvm_set_var(unit *u, ls_var var, lv scalar, lv vector)
 {
@@ -261,7 +261,7 @@ static val get_var(unit *u, const ls__ir_inst *inst)
     return uniform ? scalar_val(value) : (val){.vector = value};
 }
 
-/* --- base + lane * stride ---------------------------------------------------------------------------------------- */
+/* --- base + lane * stride --------------------------------------------------------------------- */
 
 typedef struct linear { /* an operand in this form */
     lv base, valid;
@@ -386,7 +386,7 @@ static void find_linear(unit *u, const ls__ir_inst *inst, val *out)
     out->valid = both(u, a.valid, b.valid);
 }
 
-/* --- dispatch ------------------------------------------------------------------------------------------------------ */
+/* --- dispatch --------------------------------------------------------------------------------- */
 
 static val pure(unit *u, const ls__ir_inst *inst)
 {
