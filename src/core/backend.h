@@ -237,6 +237,7 @@ typedef struct ls__backend {
 typedef struct ls__registry_entry {
     const ls__backend *backend;
     ls__backend_emit *emit;
+    uint32_t code_version; /* raised when the emitter makes other code of the same module */
 } ls__registry_entry;
 extern const ls__registry_entry ls__registry[];
 extern const uint32_t ls__registry_count;

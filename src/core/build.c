@@ -189,6 +189,29 @@ static ls_status lower(ls__built *built, const ls__build_options *options, ls_er
     return status;
 }
 
+/* The emitter's code, from the cache on disk where there is one. */
+static ls_status emit(ls_device *device, ls__backend_code *code, void **bytes, ls_error *error)
+{
+    const char *target = device->backend->target ? device->backend->target(device->handle) : "";
+    const ls__code_cache *cache = device->code_cache.dir ? &device->code_cache : NULL;
+    ls__digest key;
+    ls_status status = LS_OK;
+    if (cache)
+        status = ls__code_key(code->module, target, code->unchecked, device->code_version, &key,
+                              error);
+    if (status != LS_OK)
+        return status;
+    bool found = cache && ls__code_cache_get(cache, &key, bytes, &code->size);
+    if (cache)
+        ls__device_count(device, found ? LS__COUNTER_cache_hits : LS__COUNTER_cache_misses, 1);
+    if (!found)
+        status = device->emit(code->module, target, code->unchecked, bytes, &code->size, error);
+    if (!found && cache && status == LS_OK)
+        ls__code_cache_put(cache, &key, *bytes, code->size);
+    code->bytes = *bytes;
+    return status;
+}
+
 static ls_status hand_to_backend(ls__built *built, bool unchecked, ls_error *error)
 {
     ls_device *device = built->device;
@@ -200,11 +223,8 @@ static ls_status hand_to_backend(ls__built *built, bool unchecked, ls_error *err
         .unchecked = unchecked,
     };
     ls_status status = LS_OK;
-    if (device->emit) {
-        const char *target = device->backend->target ? device->backend->target(device->handle) : "";
-        status = device->emit(code.module, target, unchecked, &bytes, &code.size, error);
-        code.bytes = bytes;
-    }
+    if (device->emit)
+        status = emit(device, &code, &bytes, error);
     if (status == LS_OK)
         status = device->backend->program_build(device->handle, &code, &built->program, error);
     ls__mem_free(bytes);

@@ -24,6 +24,7 @@
 #include "base/os.h"
 #include "base/status.h"
 #include "core/backend.h"
+#include "core/code_cache.h"
 #include "ir/ir.h"
 
 typedef struct ls__allocation ls__allocation;
@@ -82,6 +83,8 @@ typedef struct ls__built_list {
 struct ls_device {
     const ls__backend *backend;
     ls__backend_emit *emit;
+    uint32_t code_version;    /* of the emitter */
+    ls__code_cache code_cache; /* dir NULL: none */
     ls__backend_device *handle;
     uint64_t number;
     char name[64];

@@ -66,8 +66,11 @@ static ls_status choose(const char *name, const ls__registry_entry **entry, ls_d
 }
 
 /* --- open and close --------------------------------------------------------------------------- */
+enum { DEFAULT_CACHE_BYTES = 256 << 20 };
+
 static void device_free(ls_device *device)
 {
+    ls__dir_close(&device->code_cache.dir);
     ls__pool_clear(device);
     pthread_cond_destroy(&device->changed);
     pthread_mutex_destroy(&device->lock);
@@ -82,6 +85,7 @@ static ls_device *device_new(const ls__registry_entry *entry, const char *name)
         return NULL;
     device->backend = entry->backend;
     device->emit = entry->emit;
+    device->code_version = entry->code_version;
     snprintf(device->name, sizeof device->name, "%s", name);
     if (pthread_mutex_init(&device->lock, NULL) != 0)
         goto no_lock;
@@ -105,6 +109,16 @@ static void set_budget(ls_device *device, uint64_t asked)
     uint64_t memory = device->backend->memory_bytes ? device->backend->memory_bytes(device->handle)
                                                     : ls__os_memory_bytes() / 2;
     device->budget.limit = asked ? asked : memory;
+}
+
+/* Where the cache cannot be had, programs are compiled each time: that is no reason to refuse. */
+static void open_code_cache(ls_device *device, const ls_device_params *params)
+{
+    uint64_t limit = params->cache_bytes ? params->cache_bytes : DEFAULT_CACHE_BYTES;
+    if (!device->emit || !params->cache_path)
+        return;
+    device->code_cache.limit_bytes = limit;
+    ls__dir_open(params->cache_path, &device->code_cache.dir, NULL);
 }
 
 ls_status ls_device_open(const ls_device_params *params, ls_device **device, ls_error *error)
@@ -141,6 +155,7 @@ ls_status ls_device_open(const ls_device_params *params, ls_device **device, ls_
         device_free(opened);
         return status;
     }
+    open_code_cache(opened, &given);
     ls__params_out(&opened->caps, entry->backend->caps(opened->handle), sizeof opened->caps);
     set_budget(opened, given.budget_bytes);
     opened->number = atomic_fetch_add(&last_device_number, 1) + 1;

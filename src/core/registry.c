@@ -7,8 +7,8 @@
 #include "emit/llvm/emit.h"
 
 const ls__registry_entry ls__registry[] = {
-    {&ls__cpu_backend, ls__llvm_emit},
-    {&ls__ref_backend, NULL},
-    {&ls__fault_backend, NULL},
+    {&ls__cpu_backend, ls__llvm_emit, LS__LLVM_CODE_VERSION},
+    {&ls__ref_backend, NULL, 0},
+    {&ls__fault_backend, NULL, 0},
 };
 const uint32_t ls__registry_count = sizeof ls__registry / sizeof *ls__registry;

@@ -25,7 +25,7 @@ enum { MAX_BUFFERS = 64, MAX_THREADS = 256 };
 
 typedef struct cpu_device {
     ls__host *host;
-    ls__pool *pool;
+    ls__cpu_pool *pool;
     char target[LS__LLVM_TARGET_BYTES];
     /* The executor's: by thread. */
     uint8_t *scratch; /* one block, scratch_bytes for each thread */
@@ -80,7 +80,7 @@ static ls_status reserve_scratch(cpu_device *device, uint64_t bytes, ls_error *e
             LS__CPU_SCRATCH_ALIGNMENT;
     if (bytes <= device->scratch_bytes)
         return LS_OK;
-    uint32_t threads = ls__pool_threads(device->pool);
+    uint32_t threads = ls__cpu_pool_threads(device->pool);
     if (bytes > SIZE_MAX / threads ||
         posix_memalign(&memory, LS__CPU_SCRATCH_ALIGNMENT, (size_t)bytes * threads) != 0)
         return ls__fail_oom(error, (size_t)bytes * threads);
@@ -98,7 +98,7 @@ static bool comes_before(const ls__cpu_trap *a, const ls__cpu_trap *b)
 static void report_trap(const cpu_device *device, ls__host_dispatch_result *result)
 {
     const ls__cpu_trap *lowest = NULL;
-    for (uint32_t i = 0; i < ls__pool_threads(device->pool); i++) {
+    for (uint32_t i = 0; i < ls__cpu_pool_threads(device->pool); i++) {
         const ls__cpu_trap *trap = &device->traps[i];
         if (trap->trapped && (!lowest || comes_before(trap, lowest)))
             lowest = trap;
@@ -149,9 +149,9 @@ static ls_status dispatch(void *context, const ls__host_dispatch *d,
         lanes *= kernel->workgroup[i];
     }
     r.args = &args;
-    memset(device->traps, 0, ls__pool_threads(device->pool) * sizeof *device->traps);
+    memset(device->traps, 0, ls__cpu_pool_threads(device->pool) * sizeof *device->traps);
     uint64_t begun = ls__os_now_ns();
-    ls__pool_run(device->pool, groups, expected_ns(compiled, groups * lanes), run_workgroups, &r);
+    ls__cpu_pool_run(device->pool, groups, expected_ns(compiled, groups * lanes), run_workgroups, &r);
     compiled->lane_ps = (ls__os_now_ns() - begun) * 1000 / (groups * lanes) + 1;
     if (atomic_load(&r.stopped))
         return ls__fail(error, LS_E_CANCELLED, "cancelled");
@@ -186,7 +186,7 @@ static void close_device(ls__backend_device *device)
 {
     cpu_device *closed = cpu_of(device);
     ls__host_destroy(&closed->host);
-    ls__pool_destroy(&closed->pool);
+    ls__cpu_pool_destroy(&closed->pool);
     free(closed->scratch);
     ls__mem_free(closed->traps);
     ls__mem_free(closed);
@@ -212,7 +212,7 @@ static ls_status open_device(const ls__backend_open_params *params, ls__backend_
     if (!made->traps)
         status = ls__fail_oom(error, threads * sizeof *made->traps);
     if (status == LS_OK)
-        status = ls__pool_create(threads, &made->pool, error);
+        status = ls__cpu_pool_create(threads, &made->pool, error);
     if (status == LS_OK)
         status = ls__host_create(&host, &made->host, error);
     if (status != LS_OK) {

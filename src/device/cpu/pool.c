@@ -17,12 +17,12 @@ enum { SPIN_NS = 50000, WORTH_WAKING_NS = 10000, CHUNKS_PER_THREAD = 8 };
 static const uint64_t inside_mask = 0xffff, open_bit = 0x10000, number_step = 0x20000;
 
 typedef struct worker {
-    ls__pool *pool;
+    ls__cpu_pool *pool;
     pthread_t thread;
     uint32_t index;
 } worker;
 
-struct ls__pool {
+struct ls__cpu_pool {
     uint32_t thread_count;
     worker *workers; /* thread_count - 1 */
     uint32_t started;
@@ -31,7 +31,7 @@ struct ls__pool {
     atomic_uint_fast64_t next; /* first item that is not handed out */
     /* Of the open task; written while it is closed. */
     uint64_t count, chunk;
-    ls__pool_work *work;
+    ls__cpu_pool_work *work;
     void *context;
 
     pthread_mutex_t lock;
@@ -51,7 +51,7 @@ static void relax(void)
 
 /* --- items ------------------------------------------------------------------------------------- */
 
-static bool take(ls__pool *pool, uint64_t *first, uint64_t *count)
+static bool take(ls__cpu_pool *pool, uint64_t *first, uint64_t *count)
 {
     uint64_t at = atomic_fetch_add_explicit(&pool->next, pool->chunk, memory_order_relaxed);
     if (at >= pool->count)
@@ -61,7 +61,7 @@ static bool take(ls__pool *pool, uint64_t *first, uint64_t *count)
     return true;
 }
 
-static void work_on(ls__pool *pool, uint32_t thread)
+static void work_on(ls__cpu_pool *pool, uint32_t thread)
 {
     uint64_t first, count;
     while (take(pool, &first, &count)) {
@@ -75,7 +75,7 @@ static void work_on(ls__pool *pool, uint32_t thread)
 /* --- workers ------------------------------------------------------------------------------------ */
 
 /* Joins the open task unless it is the one numbered `last`. */
-static bool join(ls__pool *pool, uint64_t last, uint64_t *number)
+static bool join(ls__cpu_pool *pool, uint64_t last, uint64_t *number)
 {
     uint64_t state = atomic_load_explicit(&pool->state, memory_order_relaxed);
     while ((state & open_bit) && state / number_step != last) {
@@ -88,7 +88,7 @@ static bool join(ls__pool *pool, uint64_t last, uint64_t *number)
     return false;
 }
 
-static void leave(ls__pool *pool)
+static void leave(ls__cpu_pool *pool)
 {
     uint64_t state = atomic_fetch_sub_explicit(&pool->state, 1, memory_order_acq_rel);
     if ((state & inside_mask) != 1 || !atomic_load(&pool->owner_waits))
@@ -99,7 +99,7 @@ static void leave(ls__pool *pool)
 }
 
 /* Looks for a task, first awake, then asleep. False: the pool is closing. */
-static bool find_task(ls__pool *pool, uint64_t last, uint64_t *number)
+static bool find_task(ls__cpu_pool *pool, uint64_t last, uint64_t *number)
 {
     uint64_t begun = ls__os_now_ns();
     do {
@@ -133,7 +133,7 @@ static void *worker_main(void *argument)
 
 /* --- the owner ----------------------------------------------------------------------------------- */
 
-static void open_task(ls__pool *pool)
+static void open_task(ls__cpu_pool *pool)
 {
     uint64_t state = atomic_load_explicit(&pool->state, memory_order_relaxed);
     atomic_store_explicit(&pool->state, (state / number_step + 1) * number_step + open_bit,
@@ -145,7 +145,7 @@ static void open_task(ls__pool *pool)
 }
 
 /* No worker joins any more; returns when the last has left. */
-static void close_task(ls__pool *pool)
+static void close_task(ls__cpu_pool *pool)
 {
     uint64_t state = atomic_fetch_and_explicit(&pool->state, ~open_bit, memory_order_acquire);
     uint64_t begun = ls__os_now_ns();
@@ -165,7 +165,7 @@ static void close_task(ls__pool *pool)
     pthread_mutex_unlock(&pool->lock);
 }
 
-void ls__pool_run(ls__pool *pool, uint64_t count, uint64_t expected_ns, ls__pool_work *work,
+void ls__cpu_pool_run(ls__cpu_pool *pool, uint64_t count, uint64_t expected_ns, ls__cpu_pool_work *work,
                   void *context)
 {
     bool alone = pool->thread_count == 1 || count == 1 || expected_ns < WORTH_WAKING_NS;
@@ -186,15 +186,15 @@ void ls__pool_run(ls__pool *pool, uint64_t count, uint64_t expected_ns, ls__pool
 
 /* --- life ------------------------------------------------------------------------------------------ */
 
-uint32_t ls__pool_threads(const ls__pool *pool)
+uint32_t ls__cpu_pool_threads(const ls__cpu_pool *pool)
 {
     return pool->thread_count;
 }
 
-ls_status ls__pool_create(uint32_t threads, ls__pool **pool, ls_error *error)
+ls_status ls__cpu_pool_create(uint32_t threads, ls__cpu_pool **pool, ls_error *error)
 {
     *pool = NULL;
-    ls__pool *made = ls__mem_alloc(1, sizeof *made);
+    ls__cpu_pool *made = ls__mem_alloc(1, sizeof *made);
     if (!made)
         return ls__fail_oom(error, sizeof *made);
     made->thread_count = threads;
@@ -210,7 +210,7 @@ ls_status ls__pool_create(uint32_t threads, ls__pool **pool, ls_error *error)
         worker *w = &made->workers[i - 1];
         *w = (worker){.pool = made, .index = i};
         if (pthread_create(&w->thread, NULL, worker_main, w) != 0) {
-            ls__pool_destroy(pool);
+            ls__cpu_pool_destroy(pool);
             return ls__fail(error, LS_E_OUT_OF_MEMORY, "cannot start %u threads", threads);
         }
         made->started = i;
@@ -227,9 +227,9 @@ no_lock:
     return ls__fail_oom(error, threads * sizeof(worker));
 }
 
-void ls__pool_destroy(ls__pool **pool)
+void ls__cpu_pool_destroy(ls__cpu_pool **pool)
 {
-    ls__pool *p = *pool;
+    ls__cpu_pool *p = *pool;
     if (!p)
         return;
     pthread_mutex_lock(&p->lock);

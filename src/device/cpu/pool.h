@@ -11,21 +11,21 @@
 
 #include "lockstep/base.h"
 
-typedef struct ls__pool ls__pool;
+typedef struct ls__cpu_pool ls__cpu_pool;
 
 /* Runs items [first, first + count) on thread `thread` (0 = the owner). Returns false to end the task
  * early: nothing more is handed out. */
-typedef bool ls__pool_work(void *context, uint32_t thread, uint64_t first, uint64_t count);
+typedef bool ls__cpu_pool_work(void *context, uint32_t thread, uint64_t first, uint64_t count);
 
 /* `threads`: the owner included; at least 1. */
-ls_status ls__pool_create(uint32_t threads, ls__pool **pool, ls_error *error);
-void ls__pool_destroy(ls__pool **pool); /* no task is running; accepts NULL */
-uint32_t ls__pool_threads(const ls__pool *pool);
+ls_status ls__cpu_pool_create(uint32_t threads, ls__cpu_pool **pool, ls_error *error);
+void ls__cpu_pool_destroy(ls__cpu_pool **pool); /* no task is running; accepts NULL */
+uint32_t ls__cpu_pool_threads(const ls__cpu_pool *pool);
 
 /* Runs `count` items in chunks, each once, in any order and on any thread; returns when all are done.
  * `expected_ns`: how long one thread would take, by experience; short tasks run on the owner alone, since
  * waking others takes longer. UINT64_MAX = not known. Called by the owner only. */
-void ls__pool_run(ls__pool *pool, uint64_t count, uint64_t expected_ns, ls__pool_work *work,
+void ls__cpu_pool_run(ls__cpu_pool *pool, uint64_t count, uint64_t expected_ns, ls__cpu_pool_work *work,
                   void *context);
 
 #endif

@@ -13,9 +13,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Raised with every change of this file or of the code that is generated: part of cache keys. */
-enum { LS__CPU_ABI_VERSION = 1 };
-
 #define LS__CPU_KERNEL_SYMBOL "ls_kernel_"
 #define LS__CPU_INFO_SYMBOL "ls_kernel_info_"
 
