@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernel C programs before and after the passes: every kernel of the files given, over special and
- * random buffers and scalars; all buffers must be the same bytes afterwards. Kernels that the
- * sanitizer finds racing with these inputs, and unordered ones, promise nothing and are left out.
+ * Kernel C programs before and after the passes, and under other schedules: every kernel of the
+ * files given, over special and random buffers and scalars; all buffers must be the same bytes
+ * afterwards. Kernels that the sanitizer finds racing with these inputs, and unordered ones,
+ * promise nothing and are left out.
+ *
+ *     test_pass_programs [--random FIRST COUNT] [file.kc ...]
+ *
+ * --random takes programs from the generator whose lanes work together; none of them may race. In
+ * odd ones the barriers are those of the grid, where the language allows it.
  */
 #include "harness.h"
 
 #include "base/os.h"
+#include "conform/cooperate.h"
 #include "kernels/math_sources.h"
 
 enum { BUFFER_BYTES = 4096, SCALAR_BYTES = 1024, MAX_PARAMS = 24 };
@@ -18,23 +25,32 @@ typedef struct memory {
     uint64_t scratch_bytes;
 } memory;
 
-static unsigned kernels_run, kernels_left_out;
+static unsigned kernels_run, kernels_left_out, grids_run;
 
-static ls__ir_module *compile(const char *path)
+/* NULL when the program is wrong and may be. */
+static ls__ir_module *compile(const char *path, const char *text, size_t size, bool may_be_wrong)
+{
+    ls_error error = {0};
+    ls__lang_library library = {ls__kernels_math, ls__kernels_math_count};
+    ls__lang_options options = {.path = path, .library = &library};
+    ls__lang_diagnostics diagnostics = {0};
+    ls__ir_module *module = NULL;
+    ls_status status = ls__lang_compile(text, size, &options, &module, &diagnostics, &error);
+    if (status != LS_OK && !may_be_wrong)
+        fail_msg("%s: %s", path,
+                 diagnostics.items.count ? diagnostics.items.items[0].message : error.message);
+    ls__lang_diagnostics_finish(&diagnostics);
+    return module;
+}
+
+static ls__ir_module *compile_file(const char *path)
 {
     void *text = NULL;
     size_t size = 0;
     ls_error error = {0};
     if (ls__os_read_file(path, UINT64_MAX, &text, &size, &error) != LS_OK)
         fail_msg("%s: %s", path, error.message);
-    ls__lang_library library = {ls__kernels_math, ls__kernels_math_count};
-    ls__lang_options options = {.path = path, .library = &library};
-    ls__lang_diagnostics diagnostics = {0};
-    ls__ir_module *module = NULL;
-    if (ls__lang_compile(text, size, &options, &module, &diagnostics, &error) != LS_OK)
-        fail_msg("%s: %s", path,
-                 diagnostics.items.count ? diagnostics.items.items[0].message : error.message);
-    ls__lang_diagnostics_finish(&diagnostics);
+    ls__ir_module *module = compile(path, text, size, false);
     ls__mem_free(text);
     return module;
 }
@@ -73,7 +89,7 @@ static void on_report(void *context, const ls__interp_report *report)
 
 /* Two workgroups in x. Answers whether lanes raced. */
 static bool run(const ls__ir_module *module, const ls__ir_function *kernel, memory *m,
-                bool sanitize)
+                bool sanitize, ls__interp_schedule schedule)
 {
     ls__interp_binding bindings[MAX_PARAMS + 1] = {{0}};
     for (uint32_t i = 0; i < MAX_PARAMS; i++)
@@ -88,6 +104,8 @@ static bool run(const ls__ir_module *module, const ls__ir_function *kernel, memo
                                 .bindings = bindings,
                                 .scalars = m->scalars,
                                 .global_size = {2 * group[0], group[1], group[2]},
+                                .schedule = schedule,
+                                .seed = 5,
                                 .sanitize = sanitize,
                                 .on_report = on_report,
                                 .context = &race};
@@ -104,7 +122,8 @@ static void run_split(const ls__ir_module *module, const ls__pass_split *split, 
 {
     for (uint32_t next = 0, runs = 0; next != split->segment_count; runs++) {
         assert_true(next < split->segment_count && runs < 1000);
-        run(module, module->functions.items[split->segments[next].function], m, false);
+        run(module, module->functions.items[split->segments[next].function], m, false,
+            LS__INTERP_ASCENDING);
         memcpy(&next, m->scratch, sizeof next);
     }
 }
@@ -130,14 +149,27 @@ static void check_variant(const ls__ir_module *module, const ls__ir_function *ke
     if (after.scratch)
         run_split(copy, &split, &after);
     else
-        run(copy, copy->functions.items[kernel->id.id], &after, false);
+        run(copy, copy->functions.items[kernel->id.id], &after, false, LS__INTERP_ASCENDING);
     if (memcmp(before->bytes, after.bytes, sizeof after.bytes) != 0) {
+        print_module(module);
         print_module(copy);
         fail_msg("%s: other results after the passes (lower %#x, seed %d)", kernel->name, lower,
                  (int)seed);
     }
     ls__mem_free(after.scratch);
     ls__ir_module_destroy(&copy);
+}
+
+static void check_schedule(const ls__ir_module *module, const ls__ir_function *kernel,
+                           const memory *before, ls__interp_schedule schedule, uint64_t seed)
+{
+    static memory after;
+    fill(&after, kernel, seed);
+    run(module, kernel, &after, false, schedule);
+    if (memcmp(before->bytes, after.bytes, sizeof after.bytes) != 0) {
+        print_module(module);
+        fail_msg("%s: other results under schedule %d", kernel->name, (int)schedule);
+    }
 }
 
 static void check_kernel(const ls__ir_module *module, const ls__ir_function *kernel)
@@ -147,34 +179,85 @@ static void check_kernel(const ls__ir_module *module, const ls__ir_function *ker
         before.scratch = NULL;
         fill(&before, kernel, seed);
         if (kernel->buffer_count > MAX_PARAMS || kernel->scalar_bytes > SCALAR_BYTES ||
-            kernel->unordered || run(module, kernel, &before, true)) {
+            kernel->unordered || 
+            run(module, kernel, &before, true, LS__INTERP_ASCENDING)) {
             kernels_left_out++;
             return;
         }
+        check_schedule(module, kernel, &before, LS__INTERP_REVERSE, seed);
+        check_schedule(module, kernel, &before, LS__INTERP_SEED, seed);
         check_variant(module, kernel, &before, 0, seed);
         check_variant(module, kernel, &before, UINT32_MAX, seed);
     }
     kernels_run++;
+    grids_run += has_grid_barrier(kernel);
 }
 
-static void test_file(void **state)
+static void check_module(const ls__ir_module *module)
 {
-    ls__ir_module *module = compile(*state);
     for (uint32_t i = 1; i < module->functions.count; i++) {
         if (module->functions.items[i]->is_kernel)
             check_kernel(module, module->functions.items[i]);
     }
+}
+
+static void test_file(void **state)
+{
+    ls__ir_module *module = compile_file(*state);
+    check_module(module);
     ls__ir_module_destroy(&module);
+}
+
+/* The program with every barrier made one of the grid, NULL when it may have none there. */
+static ls__ir_module *compile_for_grid(const char *text)
+{
+    ls__strbuf grid = {0};
+    for (const char *barrier; (barrier = strstr(text, "barrier();")); text = barrier + 1) {
+        ls__strbuf_append(&grid, text, (size_t)(barrier - text));
+        ls__strbuf_printf(&grid, "grid_b");
+    }
+    ls__strbuf_printf(&grid, "%s", text);
+    ls__ir_module *module = compile("grid", grid.text, grid.length, true);
+    ls__strbuf_finish(&grid);
+    return module;
+}
+
+static uint64_t first_seed, program_count;
+
+static void test_random(void **state)
+{
+    (void)state;
+    unsigned left_out = kernels_left_out;
+    for (uint64_t seed = first_seed; seed < first_seed + program_count; seed++) {
+        ls__strbuf text = {0};
+        ls__cooperate(seed, &text);
+        ls__ir_module *module = seed % 2 ? compile_for_grid(text.text) : NULL;
+        if (!module)
+            module = compile("random", text.text, text.length, false);
+        check_module(module);
+        if (kernels_left_out != left_out)
+            fail_msg("program %llu races:\n%s", (unsigned long long)seed, text.text);
+        ls__ir_module_destroy(&module);
+        ls__strbuf_finish(&text);
+    }
 }
 
 int main(int argc, char **argv)
 {
     static struct CMUnitTest tests[64];
     size_t count = 0;
-    for (int i = 1; i < argc && count < 64; i++)
+    int i = 1;
+    if (argc > 3 && strcmp(argv[1], "--random") == 0) {
+        first_seed = strtoull(argv[2], NULL, 10);
+        program_count = strtoull(argv[3], NULL, 10);
+        tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_random);
+        i = 4;
+    }
+    for (; i < argc && count < 64; i++)
         tests[count++] =
             (struct CMUnitTest){.name = argv[i], .test_func = test_file, .initial_state = argv[i]};
     int failed = _cmocka_run_group_tests("pass programs", tests, count, NULL, NULL);
-    printf("%u kernels run, %u left out\n", kernels_run, kernels_left_out);
+    printf("%u kernels run, %u of them with grid barriers, %u left out\n", kernels_run, grids_run,
+           kernels_left_out);
     return failed || kernels_run == 0;
 }
