@@ -177,8 +177,8 @@ static void abandon(ls__submission *s)
     }
 }
 
-/* The failure of a stream is the earliest in its order. One cancelled in the queue may end before an
- * earlier one fails, and those in between must not run then. */
+/* The failure of a stream is the earliest in its order. One cancelled in the queue may end before
+ * an earlier one fails, and those in between must not run then. */
 static void fail_stream(const ls__submission *s, const ls_error *error)
 {
     ls_stream *stream = s->stream;

@@ -179,8 +179,9 @@ static ls_status list_needs(ls__plan *plan, ls_error *error)
         if (record->has_slot && record->slot >= plan->slot_count)
             plan->slot_count = record->slot + 1;
         if (record->has_slot && record->kind == LS__COMMAND_UPLOAD)
-            overflow |= __builtin_add_overflow(
-                plan->slot_upload_bytes, ls__round16(record->uses[0].size), &plan->slot_upload_bytes);
+            overflow |=
+                __builtin_add_overflow(plan->slot_upload_bytes, ls__round16(record->uses[0].size),
+                                       &plan->slot_upload_bytes);
     }
     for (uint32_t i = 0; i < plan->block_count; i++) {
         if (plan->blocks[i].rounds_parameter)

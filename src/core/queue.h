@@ -7,7 +7,8 @@
  *   batch       the caller's list of records (batch.c)
  *   plan        a whole batch, validated: what it uses, what it needs from a submission, its parts
  *               (plan.c)
- *   submission  a plan with parameters filled in, on its way through the queue (submit.c, resolve.c)
+ *   submission  a plan with parameters filled in, on its way through the queue (submit.c,
+ *               resolve.c)
  *   conductor   the thread of each device that runs submissions in order (conductor.c, run.c)
  *   fence       the outcome of a submission (fence.c)
  *

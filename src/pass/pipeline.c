@@ -22,13 +22,13 @@ static const ls__pass passes[] = {
     OPTIMIZE(fold),                  /* constants, identities, decided control flow */
     OPTIMIZE(copy_propagate),        /* reads of variables become the values known to be in them */
     OPTIMIZE(fold),                  /* again, on what that uncovered */
-    OPTIMIZE(promote_locals),        /* local objects accessed at constant offsets become variables */
+    OPTIMIZE(promote_locals),        /* local objects at constant offsets become variables */
     OPTIMIZE(copy_propagate),        /* again, on the new variables */
     OPTIMIZE(fold),                  /* again */
     OPTIMIZE(cse),                   /* equal computations are done once */
     OPTIMIZE(dce),                   /* what nothing depends on is removed */
     OPTIMIZE(licm),                  /* what does not change in a loop moves in front of it */
-    OPTIMIZE(strength),              /* cheaper operations for multiplications, divisions by constants */
+    OPTIMIZE(strength),              /* cheaper operations than to multiply, divide by constants */
     OPTIMIZE(fold),                  /* again */
     OPTIMIZE(cse),                   /* again */
     OPTIMIZE(bounds),                /* what provably stays in range loses its checks */
