@@ -225,7 +225,7 @@ static void the_fallback_may_be_lost(void **state)
 }
 
 /* The fallback device answers at last, when the device that waited for it is closed already. The
- * address sanitizer sees what it touches then. */
+ * thread sanitizer sees what it touches then. */
 static void the_fallback_may_answer_too_late(void **state)
 {
     (void)state;
@@ -252,6 +252,7 @@ static void the_fallback_may_answer_too_late(void **state)
     ls_buffer_destroy(&y);
     ls_program_destroy(&program);
     OK(ls_stream_destroy(&stream, error));
+    assert_true(own->watched); /* so that it is not freed */
     OK(ls_device_destroy(&own, error));
     OK(ls_device_destroy(&other, error));
     ls__os_sleep_ns(600 * MILLISECOND);
