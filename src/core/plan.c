@@ -122,8 +122,8 @@ static const ls__touch *find_meeting(const ls__plan *plan, bool write, const ls_
             high = middle;
     }
     const ls__touch *y = &plan->touches[low];
-    bool meets = low < plan->touch_count && y->space == x->space && y->write == write &&
-                 y->begin < x->end;
+    bool meets =
+        low < plan->touch_count && y->space == x->space && y->write == write && y->begin < x->end;
     return meets ? y : NULL;
 }
 
