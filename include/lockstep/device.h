@@ -79,6 +79,8 @@ typedef struct ls_fault_plan {
     uint64_t reject_submit;   /* the n-th submission is refused by the backend before anything
                                  runs; of a batch that is split, each part counts */
     uint64_t delay_ns;        /* every submission completes this much later */
+    ls_op wrong_op;           /* this operation, a pure one, gives wrong results: the last bit is
+                                 wrong where bit 4 is set, a bool always. LS_OP_NONE = none */
 } ls_fault_plan;
 #define LS_FAULT_PLAN_INIT LS_INIT(ls_fault_plan)
 
@@ -105,6 +107,9 @@ typedef struct ls_device_params {
      * used when it is another's or others may write to it). NULL = compile each time. */
     const char *cache_path;
     uint64_t cache_bytes; /* what is used least is removed beyond; 0 = 256 MiB */
+    /* No bring-up probe: operations are used as the device has them. For finding out what the probe
+     * (ls_device_probe) would catch. */
+    bool unprobed;
 } ls_device_params;
 #define LS_DEVICE_PARAMS_INIT LS_INIT(ls_device_params)
 

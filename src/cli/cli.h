@@ -25,6 +25,7 @@ enum {
 int ls__cli_run(int argc, char **argv);
 int ls__cli_compile(int argc, char **argv);
 int ls__cli_devices(int argc, char **argv);
+int ls__cli_conform(int argc, char **argv);
 
 struct argp_state;
 

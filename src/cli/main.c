@@ -18,6 +18,7 @@ static const struct command {
     {"run", ls__cli_run},
     {"compile", ls__cli_compile},
     {"devices", ls__cli_devices},
+    {"conform", ls__cli_conform},
 };
 
 struct choice {
@@ -42,14 +43,14 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
             if (strcmp(text, commands[i].name) == 0)
                 choice->command = &commands[i];
         if (!choice->command)
-            ls__cli_usage_error(state, "there is no command '%s', only run, compile and devices",
-                                text);
+            ls__cli_usage_error(
+                state, "there is no command '%s', only run, compile, devices and conform", text);
         choice->first = state->next - 1;
         snprintf(choice->title, sizeof choice->title, "lockstep %s", text);
         state->next = state->argc; /* the rest is the command's */
         return 0;
     case ARGP_KEY_NO_ARGS:
-        argp_error(state, "a command is needed: run, compile or devices");
+        argp_error(state, "a command is needed: run, compile, devices or conform");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -64,6 +65,7 @@ static const struct argp arguments = {
            "  run        compile a kernel and run it on data\n"
            "  compile    show or save what a kernel compiles to\n"
            "  devices    list the devices and what they can do\n"
+           "  conform    show that a device computes the same bits as the reference\n"
            "\nOptions:"
            "\v"
            "Examples:\n"

@@ -89,8 +89,7 @@ static bool simplify_brackets(reducer *r, char left, char right, const char *con
             continue;
         size_t end = matching(r->text, i, left, right);
         for (uint32_t k = 0; end && replacements[k]; k++)
-            if (end - i > strlen(replacements[k]) &&
-                try_without(r, i, end, replacements[k])) {
+            if (end - i > strlen(replacements[k]) && try_without(r, i, end, replacements[k])) {
                 changed = true;
                 break;
             }
