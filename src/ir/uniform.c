@@ -345,7 +345,54 @@ static void record_control(analysis *a, const ls__ir_inst *inst)
     table[at] = (ls__ir_control){inst, a->control};
 }
 
+/* Where lanes that jump out of a branch go: what break leaves, the loop that continue goes on with,
+ * the end of the function. NULL: there is none. */
+typedef struct departures {
+    frame *block, *loop;
+    uint8_t left, continued, returned;
+} departures;
+
+static departures departures_from(const analysis *a, frame *f)
+{
+    departures d = {.returned = a->returned};
+    for (; f && !d.loop; f = f->outer) {
+        if (f->inst->op != LS_OP_IF && !d.block)
+            d.block = f;
+        if (f->inst->op == LS_OP_LOOP)
+            d.loop = f;
+    }
+    d.left = d.block ? d.block->left : (uint8_t)LS__IR_GRID;
+    d.continued = d.loop ? d.loop->continued : (uint8_t)LS__IR_GRID;
+    return d;
+}
+
+static void set_departures(analysis *a, const departures *d)
+{
+    if (d->block)
+        d->block->left = d->left;
+    if (d->loop)
+        d->loop->continued = d->continued;
+    a->returned = d->returned;
+}
+
 static void walk_region(analysis *a, const ls__ir_region *region);
+
+/* Branches: a lane that has left from one does not lack in another. */
+static void walk_branches(analysis *a, const ls__ir_inst *inst, frame *f)
+{
+    departures before = departures_from(a, f->outer), after = before;
+    for (uint32_t i = 0; i < inst->region_count; i++) {
+        set_departures(a, &before);
+        f->left = LS__IR_GRID;
+        update_control(a);
+        walk_region(a, inst->regions[i]);
+        departures now = departures_from(a, f->outer);
+        after.left = join(after.left, now.left);
+        after.continued = join(after.continued, now.continued);
+        after.returned = join(after.returned, now.returned);
+    }
+    set_departures(a, &after);
+}
 
 static void walk_structured(analysis *a, const ls__ir_inst *inst)
 {
@@ -360,12 +407,14 @@ static void walk_structured(analysis *a, const ls__ir_inst *inst)
         f.condition = value_scope(a, inst->args[0]);
     }
     a->top = &f;
-    for (uint32_t i = 0; i < inst->region_count; i++) {
-        f.continued = LS__IR_GRID; /* lanes that continued are back at the step */
-        if (inst->op != LS_OP_LOOP)
-            f.left = LS__IR_GRID;
-        update_control(a);
-        walk_region(a, inst->regions[i]);
+    if (inst->op == LS_OP_IF || inst->op == LS_OP_SWITCH) {
+        walk_branches(a, inst, &f);
+    } else {
+        for (uint32_t i = 0; i < inst->region_count; i++) {
+            f.continued = LS__IR_GRID; /* lanes that continued are back at the step */
+            update_control(a);
+            walk_region(a, inst->regions[i]);
+        }
     }
     a->top = f.outer;
     update_control(a);
