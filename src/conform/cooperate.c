@@ -303,11 +303,11 @@ static void loop(generator *g, unsigned depth, bool uniform)
     bool agree = uniform && chance(g, 60);
     margin(g);
     if (agree)
-        PUT("for (u32 i%u = 0; i%u < %uu; i%u++)", name, name, 1 + pick(g, 3), name);
+        PUT("for (u32 j%u = 0; j%u < %uu; j%u++)", name, name, 1 + pick(g, 3), name);
     else if (chance(g, 50))
-        PUT("for (u32 i%u = x%u & 7; i%u != 0; i%u--)", name, pick(g, 4), name, name);
+        PUT("for (u32 j%u = x%u & 7; j%u != 0; j%u--)", name, pick(g, 4), name, name);
     else
-        PUT("for (u32 i%u = 0; i%u < %uu; i%u++)", name, name, 1 + pick(g, 6), name);
+        PUT("for (u32 j%u = 0; j%u < %uu; j%u++)", name, name, 1 + pick(g, 6), name);
     open(g);
     unsigned loops = g->loops;
     g->loops = agree ? 0 : loops + 1;
