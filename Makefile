@@ -6,7 +6,7 @@
 BUILD ?= build
 MESON_FLAGS ?=
 
-.PHONY: all demo check install clean
+.PHONY: all demo check bench install clean
 
 all: $(BUILD)/build.ninja
 	ninja -C $(BUILD)
@@ -23,6 +23,12 @@ demo:
 check:
 	tools/setup.sh check
 	tools/check.sh $(BUILD) $(MESON_FLAGS)
+
+# In a build folder of its own: optimised, without assertions.
+bench:
+	[ -f $(BUILD)-bench/build.ninja ] || \
+	    meson setup $(BUILD)-bench -Dbench=true -Dtests=disabled -Dbuildtype=release $(MESON_FLAGS)
+	ninja -C $(BUILD)-bench bench-speed
 
 install: all
 	meson install -C $(BUILD)

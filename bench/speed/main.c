@@ -17,12 +17,13 @@
 #include <unistd.h>
 
 enum { LOOP, POCL, CHECKED, UNCHECKED, CONTENDERS, MAX_RUNS = 101 };
+enum { READ = CONTENDERS }; /* not a contender: reading the first buffer */
 
 typedef struct settings {
     const char *device, *kernels, *sources, *library;
     uint32_t threads;
     unsigned runs;
-    bool have_opencl, table, costs;
+    bool pocl, have_opencl, table, costs;
 } settings;
 
 /* Sums of logarithms of ratios, for the geometric means. */
@@ -107,6 +108,14 @@ static double run(row *r, int contender)
     }
 }
 
+/* Takes its turns like the contenders, as far as the row wants to know. */
+static double run_read(const problem *p)
+{
+    double start = seconds_now();
+    (void)native_read(p->buffers[0].initial, p->buffers[0].bytes / sizeof(uint64_t));
+    return seconds_now() - start;
+}
+
 /* Whether `contender`, having run, left the bytes that the loop left. */
 static bool same(row *r, const problem *p, int contender)
 {
@@ -158,6 +167,8 @@ static void print_row(const problem *p, const double *seconds, const bool *equal
                equal[UNCHECKED] ? "" : " unchecked", equal[POCL] ? "" : " pocl");
     if (p->unit)
         printf("  %.3g %s", 1e-9 * p->work / seconds[CHECKED], p->unit);
+    if (p->bandwidth)
+        printf(", %.0f %% of the read bandwidth", 100 * seconds[READ] / seconds[CHECKED]);
     printf("\n");
     fflush(stdout);
 }
@@ -169,8 +180,8 @@ static bool measure(const problem *p, const settings *s, ls_device *device, mean
              .pocl = s->have_opencl ? opencl_create(p, s->kernels, s->sources) : NULL,
              .checked = ours_create(device, p, s->kernels, false),
              .unchecked = ours_create(device, p, s->kernels, true)};
-    static double times[CONTENDERS][MAX_RUNS];
-    double seconds[CONTENDERS] = {0};
+    static double times[CONTENDERS + 1][MAX_RUNS];
+    double seconds[CONTENDERS + 1] = {0};
     bool equal[CONTENDERS] = {true, true, true, true};
     run(&r, LOOP);
     for (int c = LOOP + 1; c < CONTENDERS; c++) {
@@ -184,7 +195,11 @@ static bool measure(const problem *p, const settings *s, ls_device *device, mean
             if (c != POCL || r.pocl)
                 times[c][i] = run(&r, c);
         }
+        if (p->bandwidth)
+            times[READ][i] = run_read(p);
     }
+    if (p->bandwidth)
+        seconds[READ] = median(times[READ], s->runs);
     for (int c = 0; c < CONTENDERS; c++)
         seconds[c] = c != POCL || r.pocl ? median(times[c], s->runs) : 0;
     print_row(p, seconds, equal, all);
@@ -208,23 +223,6 @@ static void print_means(const means *all)
             printf("  %7.2fx", exp(all->log_sum[columns[i][0]][columns[i][1]] / count));
     }
     printf("\n");
-}
-
-/* What memory gives: the row of gemv_int8 is measured against it. */
-static void print_bandwidth(unsigned runs)
-{
-    enum { BYTES = 64 << 20 };
-    uint64_t *x = allocate(BYTES);
-    double times[MAX_RUNS];
-    uint64_t sum = 0;
-    for (unsigned i = 0; i < runs; i++) {
-        double start = seconds_now();
-        sum += native_read(x, BYTES / sizeof *x);
-        times[i] = seconds_now() - start;
-    }
-    printf("reading 64 MiB with the loop in C: %.1f GB/s%s\n", 1e-9 * BYTES / median(times, runs),
-           sum ? " (wrong)" : "");
-    free(x);
 }
 
 static void print_machine(const settings *s, const char *opencl_about)
@@ -256,6 +254,7 @@ static void usage(void)
            "  --device=NAME    the device to measure (cpu)\n"
            "  --threads=N      threads of everyone (all cores)\n"
            "  --runs=N         turns of each contender, at most %d (7)\n"
+           "  --no-pocl        leave PoCL out\n"
            "  --table          only the table\n"
            "  --costs          only compile times, NaN, dispatches\n"
            "  --loops=FILE     library of the loops in C\n"
@@ -286,10 +285,11 @@ static void parse_options(int argc, char **argv, settings *s)
 {
     static const struct option options[] = {
         {"device", required_argument, NULL, 'd'},  {"threads", required_argument, NULL, 't'},
-        {"runs", required_argument, NULL, 'r'},    {"table", no_argument, NULL, 'T'},
-        {"costs", no_argument, NULL, 'C'},         {"loops", required_argument, NULL, 'l'},
-        {"kernels", required_argument, NULL, 'k'}, {"sources", required_argument, NULL, 's'},
-        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0}};
+        {"runs", required_argument, NULL, 'r'},    {"no-pocl", no_argument, NULL, 'p'},
+        {"table", no_argument, NULL, 'T'},         {"costs", no_argument, NULL, 'C'},
+        {"loops", required_argument, NULL, 'l'},   {"kernels", required_argument, NULL, 'k'},
+        {"sources", required_argument, NULL, 's'}, {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0}};
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         switch (c) {
         case 'd':
@@ -300,6 +300,9 @@ static void parse_options(int argc, char **argv, settings *s)
             break;
         case 'r':
             s->runs = number(optarg, MAX_RUNS);
+            break;
+        case 'p':
+            s->pocl = false;
             break;
         case 'T':
             s->costs = false;
@@ -352,14 +355,16 @@ static void check_names(char **names, int count)
 int main(int argc, char **argv)
 {
     settings s = {.device = "cpu", .kernels = "examples/kernels", .sources = "bench/speed/cl",
-                  .library = "bench/speed/libloops.so", .runs = 7, .table = true, .costs = true,
+                  .library = "build-bench/bench/speed/libspeed_loops.so", .runs = 7, .pocl = true, .table = true,
+                  .costs = true,
                   .threads = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN)};
     parse_options(argc, argv, &s);
     check_names(argv + optind, argc - optind);
     if (!native_load(s.library, s.threads))
         return 1;
     char about[256];
-    s.have_opencl = opencl_load(s.threads, about, sizeof about);
+    snprintf(about, sizeof about, "left out, as asked for");
+    s.have_opencl = s.pocl && opencl_load(s.threads, about, sizeof about);
     print_machine(&s, about);
 
     bool right = true;
@@ -381,7 +386,6 @@ int main(int argc, char **argv)
             problem_free(&p);
         }
         print_means(&all);
-        print_bandwidth(s.runs);
         need(ls_device_destroy(&device, &error), &error, "closing the device");
     }
     if (s.costs) {

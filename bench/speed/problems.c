@@ -258,6 +258,7 @@ static void make_gemv(problem *p)
     output(p, LS_MEM_I32, rows * 4);
     p->work = (double)p->rounds * (double)(rows * words_a_row * 4);
     p->unit = "Gmac/s"; /* and GB/s: a byte of weights is one multiplication */
+    p->bandwidth = p->rounds == 1;
 }
 
 static void make_gemv_cached(problem *p)

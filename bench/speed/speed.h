@@ -38,6 +38,7 @@ typedef struct problem {
     uint32_t buffer_count;
     double work; /* what `unit` counts, in a run; 0 = nothing worth showing */
     const char *unit;
+    bool bandwidth; /* compare with reading the first buffer */
 } problem;
 
 /* A problem that is known, and how to make it. */
