@@ -158,21 +158,20 @@ static ls_status run_passes(const emitter *e, LLVMTargetMachineRef machine, ls_e
 }
 
 typedef struct diagnosis {
+    const ls__llvm *l;
     bool failed;
     char text[256];
 } diagnosis;
 
-static const ls__llvm *diagnosing; /* the table is one for the process */
-
 static void on_diagnostic(LLVMDiagnosticInfoRef info, void *context)
 {
     diagnosis *d = context;
-    if (diagnosing->GetDiagInfoSeverity(info) != LLVMDSError)
+    if (d->l->GetDiagInfoSeverity(info) != LLVMDSError)
         return;
-    char *text = diagnosing->GetDiagInfoDescription(info);
+    char *text = d->l->GetDiagInfoDescription(info);
     d->failed = true;
     snprintf(d->text, sizeof d->text, "%s", text);
-    diagnosing->DisposeMessage(text);
+    d->l->DisposeMessage(text);
 }
 
 static ls_status generate(const emitter *e, LLVMTargetMachineRef machine, const diagnosis *d, void **bytes,
@@ -248,7 +247,7 @@ static ls_status run(const ls__ir_module *module, const char *target, const job 
     ls_status status = ls__llvm_load(&e.l, error);
     if (status != LS_OK)
         return status;
-    diagnosing = e.l;
+    d.l = e.l;
     ls__arena_init(&arena, &oom, 0);
     e.arena = &arena;
     e.context = e.l->ContextCreate();

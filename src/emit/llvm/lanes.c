@@ -50,12 +50,26 @@ static lv load_element(unit *u, lv array, lt type, lv lane)
     return u->l->BuildLoad2(u->b, type, element_of(u, array, type, lane), "");
 }
 
-/* A vector in memory. */
-static lv spill(unit *u, lv vector)
+/* A vector in memory, in one of the places that all such vectors of a function share. */
+static lv spill_place(unit *u, unsigned which)
 {
-    lv place = ls__llvm_alloca(u, u->l->TypeOf(vector));
-    u->l->BuildStore(u->b, vector, place);
+    if (!u->spills[which]) {
+        u->spills[which] = ls__llvm_alloca(u, u->l->ArrayType2(u->e->i64, u->width));
+        u->l->SetAlignment(u->spills[which], 64);
+    }
+    return u->spills[which];
+}
+
+static lv spill(unit *u, unsigned which, lv vector)
+{
+    lv place = spill_place(u, which);
+    mk_store(u, vector, place, 64);
     return place;
+}
+
+static lv fetch(unit *u, unsigned which, lt type)
+{
+    return mk_load(u, type, spill_place(u, which), 64);
 }
 
 /* --- helper functions ------------------------------------------------------------------------- */
@@ -161,10 +175,9 @@ lv ls__llvm_gather(unit *u, lv base, lv limit, lv offsets, uint32_t bytes)
         return gather_instruction(u, base, limit, offsets, type);
     if (!helper_of(u, HELPER_GATHER + log2_of(bytes)))
         make_access(u, true, bytes);
-    lv out = ls__llvm_alloca(u, type);
-    lv args[4] = {base, limit, spill(u, offsets), out};
+    lv args[4] = {base, limit, spill(u, 0, offsets), spill_place(u, 1)};
     call_helper(u, HELPER_GATHER + log2_of(bytes), args, 4);
-    return u->l->BuildLoad2(u->b, type, out, "");
+    return fetch(u, 1, type);
 }
 
 void ls__llvm_scatter(unit *u, lv base, lv limit, lv offsets, lv values, uint32_t bytes)
@@ -176,7 +189,7 @@ void ls__llvm_scatter(unit *u, lv base, lv limit, lv offsets, lv values, uint32_
     }
     if (!helper_of(u, HELPER_SCATTER + log2_of(bytes)))
         make_access(u, false, bytes);
-    lv args[4] = {base, limit, spill(u, offsets), spill(u, values)};
+    lv args[4] = {base, limit, spill(u, 0, offsets), spill(u, 1, values)};
     call_helper(u, HELPER_SCATTER + log2_of(bytes), args, 4);
 }
 
@@ -217,10 +230,9 @@ lv ls__llvm_divide64(unit *u, ls_op op, lv a, lv b)
     unsigned which = HELPER_DIVIDE + (unsigned)(op - LS_OP_SDIV);
     if (!helper_of(u, which))
         make_divide(u, op, which);
-    lt type = u->l->TypeOf(a);
-    lv out = ls__llvm_alloca(u, type), args[3] = {spill(u, a), spill(u, b), out};
+    lv args[3] = {spill(u, 0, a), spill(u, 1, b), spill_place(u, 2)};
     call_helper(u, which, args, 3);
-    return u->l->BuildLoad2(u->b, type, out, "");
+    return fetch(u, 2, u->l->TypeOf(a));
 }
 
 _Static_assert(LS_OP_UDIV == LS_OP_SDIV + 1 && LS_OP_SREM == LS_OP_SDIV + 2 &&
@@ -271,9 +283,8 @@ static lv atomic_lanes(unit *u, const ls__ir_inst *inst, lv base, lv limit)
     if (u->mask)
         offsets = mk_select(u, u->mask, offsets, mk_k(u, offsets, (uint64_t)LS_NOWHERE));
     lv all_a = ls__llvm_vector(u, inst->args[1]);
-    lv a_place = spill(u, all_a), offset_place = spill(u, offsets);
-    lv b_place = inst->arg_count > 2 ? spill(u, ls__llvm_vector(u, inst->args[2])) : NULL;
-    lv out = ls__llvm_alloca(u, u->l->TypeOf(all_a));
+    lv a_place = spill(u, 0, all_a), offset_place = spill(u, 1, offsets), out = spill_place(u, 3);
+    lv b_place = inst->arg_count > 2 ? spill(u, 2, ls__llvm_vector(u, inst->args[2])) : NULL;
     lt type = mk_element(u, all_a);
     lane_loop loop = begin_lanes(u);
     lv offset = load_element(u, offset_place, u->e->i64, loop.lane);
@@ -282,7 +293,7 @@ static lv atomic_lanes(unit *u, const ls__ir_inst *inst, lv base, lv limit)
     lv old = guarded_atomic(u, inst, base, limit, offset, a, b);
     u->l->BuildStore(u->b, old, element_of(u, out, type, loop.lane));
     end_lanes(u, &loop);
-    return u->l->BuildLoad2(u->b, u->l->TypeOf(all_a), out, "");
+    return fetch(u, 3, u->l->TypeOf(all_a));
 }
 
 void ls__llvm_emit_atomic(unit *u, const ls__ir_inst *inst)

@@ -316,15 +316,12 @@ void ls__llvm_emit_load(unit *u, const ls__ir_inst *inst)
         offset.scalar = of_an_active_lane(u, offset.vector);
     if (!of_lane && offset.scalar) {
         lv value = ls__llvm_from_memory(u, mem, load_scalar(u, &p, offset.scalar));
-        val result = {.scalar = value};
-        if (!uniform)
-            result = (val){.vector = ls__llvm_splat(u, value), .base = value};
-        ls__llvm_define(u, inst, result);
+        ls__llvm_define(u, inst, (val){.scalar = value});
         return;
     }
     if (!of_lane && offset.base && offset.stride == 0 && !offset.valid) {
         lv value = ls__llvm_from_memory(u, mem, load_scalar(u, &p, offset.base));
-        ls__llvm_define(u, inst, (val){.vector = ls__llvm_splat(u, value), .base = value});
+        ls__llvm_define(u, inst, (val){.scalar = value});
         return;
     }
     lv bits = find_contiguous(u, inst, &p, &c) ? load_contiguous(u, inst, &p, &c)

@@ -36,7 +36,7 @@ static void bring(unit *u, ls_value value)
     }
     bool uniform = ls__llvm_is_uniform(u, value);
     lt type = ls__llvm_type(u, (ls_type)inst->type, !uniform);
-    lv loaded = u->l->BuildLoad2(u->b, type, ls__llvm_slot_address(u, s), "");
+    lv loaded = ls__llvm_slot_load(u, s, type);
     u->values[value.id] = uniform ? (val){.scalar = loaded} : (val){.vector = loaded};
     u->value_stamps[value.id] = u->segment;
 }
@@ -66,7 +66,7 @@ static void begin_var(unit *u, uint32_t var)
     v->stamp = u->segment;
     lv value = u->l->ConstNull(type);
     if (v->home.kind != SLOT_NONE)
-        value = u->l->BuildLoad2(u->b, type, ls__llvm_slot_address(u, &v->home), "");
+        value = ls__llvm_slot_load(u, &v->home, type);
     u->l->BuildStore(u->b, value, v->place);
 }
 
@@ -90,8 +90,10 @@ static void end_vars(unit *u)
         lt type = ls__llvm_type(u, (ls_type)u->function->vars.items[i].type,
                                 !ls__llvm_is_uniform_var(u, (ls_var){i}));
         lv value = u->l->BuildLoad2(u->b, type, v->place, "");
-        lv to = v->home.kind == SLOT_STACK ? v->out : ls__llvm_slot_address(u, &v->home);
-        u->l->BuildStore(u->b, value, to);
+        if (v->home.kind == SLOT_STACK)
+            u->l->BuildStore(u->b, value, v->out);
+        else
+            ls__llvm_slot_store(u, &v->home, value);
     }
 }
 

@@ -86,8 +86,6 @@ static void emit_shuffle(unit *u, const ls__ir_inst *inst)
     } else {
         result.vector = shuffle(u, value.vector, source.vector);
     }
-    if (result.scalar && !ls__llvm_is_uniform(u, inst->id))
-        result = (val){.vector = ls__llvm_splat(u, result.scalar), .base = result.scalar};
     ls__llvm_define(u, inst, result);
 }
 

@@ -154,6 +154,7 @@ typedef struct unit { /* one function */
     lv returned;           /* alloca of a mask: lanes that have returned, in this segment */
     uint64_t returned_at;  /* the same in scratch */
     local *locals;
+    lv spills[4]; /* where vectors lie while helpers use them: one at a time each */
     uint64_t *shared_offsets;
     uint64_t zeroed_bytes;  /* first part of scratch, cleared for each workgroup */
     uint64_t scratch_bytes; /* of this function without what it calls */
@@ -186,6 +187,8 @@ bool ls__llvm_is_terminated(unit *u); /* the block has its end: what follows is 
 void ls__llvm_emit_body(unit *u);
 void ls__llvm_poll(unit *u, const ls__ir_inst *loop); /* for cancellation, unless it ends soon anyhow */
 lv ls__llvm_slot_address(unit *u, const slot *s);
+lv ls__llvm_slot_load(unit *u, const slot *s, lt type);
+void ls__llvm_slot_store(unit *u, const slot *s, lv value);
 void ls__llvm_emit_call(unit *u, ls__ir_inst *inst);
 ls_status ls__llvm_emit_kernel(emitter *e, const ls__ir_function *kernel, ls_error *error);
 
@@ -194,6 +197,7 @@ void ls__llvm_emit_inst(unit *u, ls__ir_inst *inst);
 val ls__llvm_value(unit *u, ls_value value);
 lv ls__llvm_scalar(unit *u, ls_value value); /* of a uniform value */
 lv ls__llvm_vector(unit *u, ls_value value); /* the value by lane; with width 1 the scalar */
+/* A scalar may be given for any value. */
 void ls__llvm_define(unit *u, const ls__ir_inst *inst, val value);
 void ls__llvm_set_var(unit *u, ls_var var, lv scalar, lv vector);
 

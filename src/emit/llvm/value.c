@@ -36,13 +36,35 @@ lv ls__llvm_slot_address(unit *u, const slot *s)
     return mk_at(u, u->scratch, offset);
 }
 
+/* Strands follow each other in scratch as they fit, so a vector there has the alignment of its elements. */
+enum { SLOT_ALIGNMENT = 4 };
+
+lv ls__llvm_slot_load(unit *u, const slot *s, lt type)
+{
+    lv place = ls__llvm_slot_address(u, s);
+    if (s->kind == SLOT_STACK)
+        return u->l->BuildLoad2(u->b, type, place, "");
+    return mk_load(u, type, place, SLOT_ALIGNMENT);
+}
+
+void ls__llvm_slot_store(unit *u, const slot *s, lv value)
+{
+    lv place = ls__llvm_slot_address(u, s);
+    if (s->kind == SLOT_STACK)
+        u->l->BuildStore(u->b, value, place);
+    else
+        mk_store(u, value, place, SLOT_ALIGNMENT);
+}
+
 void ls__llvm_define(unit *u, const ls__ir_inst *inst, val value)
 {
+    if (value.scalar && inst->id.id && !ls__llvm_is_uniform(u, inst->id)) /* more than the analysis knows */
+        value = (val){.vector = ls__llvm_splat(u, value.scalar), .base = value.scalar};
     u->values[inst->id.id] = value;
     u->value_stamps[inst->id.id] = u->segment;
     const slot *s = &u->value_slots[inst->id.id];
     if (s->kind != SLOT_NONE)
-        u->l->BuildStore(u->b, value.scalar ? value.scalar : value.vector, ls__llvm_slot_address(u, s));
+        ls__llvm_slot_store(u, s, value.scalar ? value.scalar : value.vector);
 }
 
 static val scalar_val(lv scalar)
