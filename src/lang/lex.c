@@ -89,7 +89,11 @@ void ls__lang_unit_init(lang_unit *unit, lang_context *context, bool is_library)
 /* --- the lexer ------------------------------------------------------------------------ */
 void ls__lang_lexer_init(lang_lexer *lexer, lang_unit *unit, uint16_t file)
 {
-    const lang_file *f = &unit->context->files.items[file];
+    lang_file *f = &unit->context->files.items[file];
+    if (f->length >= 3 && memcmp(f->text, "\xef\xbb\xbf", 3) == 0) { /* a byte order mark */
+        f->text += 3;
+        f->length -= 3;
+    }
     *lexer = (lang_lexer){
         .unit = unit,
         .file = file,
@@ -218,8 +222,7 @@ static size_t number_length(const lang_lexer *lexer)
         char c = peek(lexer, n);
         if ((c == '+' || c == '-') && n > 0) {
             char before = lexer->at[n - 1];
-            bool hex = n > 1 && (lexer->at[1] == 'x' || lexer->at[1] == 'X');
-            if (!(before == 'p' || before == 'P' || (!hex && (before == 'e' || before == 'E'))))
+            if (!strchr("eEpP", before)) /* 0xe+1 is one malformed number, as in C */
                 return n;
         } else if (!is_name_start(c) && !is_digit(c) && c != '.') {
             return n;

@@ -313,20 +313,30 @@ static bool skip_group(source *s)
             return true;
         else if (ls__str_is(word, "else") && depth == 0)
             return true;
+        else if (ls__str_is(word, "elif") && depth == 0)
+            ls__lang_report(s->lexer.unit->context, s->token.pos, D_UNKNOWN_DIRECTIVE,
+                            LS__STR_ARG(word));
         ls__lang_skip_line(&s->lexer);
     }
 }
 
-static void begin_group(source *s, lang_pos at, const char *directive, bool wanted)
+static bool group_is_skipped(const source *s)
 {
-    lang_name *name = directive_name(s, directive, at, true);
-    if (name) {
-        next(s);
-        expect_line_end(s, directive);
+    return s->conditions.count && !s->conditions.items[s->conditions.count - 1].is_taken;
+}
+
+/* The end of the line of a condition. What follows is not made tokens yet: it may be skipped. */
+static void end_condition_line(source *s, const char *directive)
+{
+    ls__lang_skip_space(&s->lexer);
+    if (s->lexer.at == s->lexer.end || s->lexer.starts_line)
+        return;
+    next(s);
+    expect_line_end(s, directive);
+    if (s->token.kind != TOK_END) { /* back to where the next line starts */
+        s->lexer.at = s->lexer.token;
+        s->lexer.starts_line = true;
     }
-    condition c = {
-        .pos = at, .directive = directive, .is_taken = !name || (name->macro != NULL) == wanted};
-    ls__vec_push(&s->lexer.unit->context->arena, &s->conditions, c);
 }
 
 /* At #else or #endif. */
@@ -335,8 +345,7 @@ static void end_group(source *s)
     lang_context *context = s->lexer.unit->context;
     bool is_else = s->token.kind == TOK_ELSE;
     lang_pos at = s->token.pos;
-    next(s);
-    expect_line_end(s, is_else ? "else" : "endif");
+    end_condition_line(s, is_else ? "else" : "endif");
     condition *c = s->conditions.count ? &s->conditions.items[s->conditions.count - 1] : NULL;
     if (!c || (is_else && c->had_else)) {
         ls__lang_report(context, at, D_UNBALANCED_CONDITION, is_else ? "else" : "endif");
@@ -350,16 +359,24 @@ static void end_group(source *s)
     c->is_taken = !c->is_taken;
 }
 
-static bool group_is_skipped(const source *s)
+/* Behind the line of a condition: goes on with the first token that is not skipped. */
+static void skip_groups(source *s)
 {
-    return s->conditions.count && !s->conditions.items[s->conditions.count - 1].is_taken;
+    while (group_is_skipped(s) && skip_group(s))
+        end_group(s);
+    next(s);
 }
 
-/* The lexer is one token ahead: before text is skipped by lines, it goes back to that token. */
-static void rewind_token(source *s)
+static void begin_group(source *s, lang_pos at, const char *directive, bool wanted)
 {
-    s->lexer.at = s->lexer.token;
-    s->lexer.starts_line = true;
+    lang_name *name = directive_name(s, directive, at, true);
+    condition c = {
+        .pos = at, .directive = directive, .is_taken = !name || (name->macro != NULL) == wanted};
+    ls__vec_push(&s->lexer.unit->context->arena, &s->conditions, c);
+    if (name) {
+        end_condition_line(s, directive);
+        skip_groups(s);
+    }
 }
 
 static void directive(source *s)
@@ -377,6 +394,7 @@ static void directive(source *s)
     }
     if (ls__str_is(text, "else") || ls__str_is(text, "endif")) {
         end_group(s);
+        skip_groups(s);
         return;
     }
     next(s);
@@ -416,17 +434,8 @@ void ls__lang_preprocess(lang_unit *unit, uint16_t file)
     unit->include_depth++;
     ls__lang_lexer_init(&s.lexer, unit, file);
     next(&s);
-    for (;;) {
-        if (group_is_skipped(&s)) {
-            if (s.token.kind == TOK_END)
-                break;
-            rewind_token(&s);
-            if (!skip_group(&s))
-                break;
-            end_group(&s);
-        } else if (s.token.kind == TOK_END) {
-            break;
-        } else if (s.token.kind == TOK_HASH && s.token.starts_line) {
+    while (s.token.kind != TOK_END) {
+        if (s.token.kind == TOK_HASH && s.token.starts_line) {
             directive(&s);
         } else {
             expand(unit, s.token, 0);

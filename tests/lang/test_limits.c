@@ -211,9 +211,22 @@ static void parameters(void **state)
     ls__lang_diagnostics_finish(&list);
 }
 
+static void byte_order_mark(void **state)
+{
+    (void)state;
+    static const char marked[] = "\xef\xbb\xbfkernel void k(u32 *y) { y[0] = z; }\n";
+    ls__lang_diagnostics list = {0};
+    ls_error error = {0};
+    assert_int_equal(compile(marked, sizeof marked - 1, &list, &error), LS_E_COMPILE);
+    assert_int_equal(list.items.count, 1); /* only z; the mark is no part of the line */
+    assert_int_equal(list.items.items[0].column, 32);
+    ls__lang_diagnostics_finish(&list);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(byte_order_mark),
         cmocka_unit_test(out_of_memory),      cmocka_unit_test(error_limit),
         cmocka_unit_test(syntax_error_limit), cmocka_unit_test(printed),
         cmocka_unit_test(long_line_is_cut),   cmocka_unit_test(rounding_mode),
