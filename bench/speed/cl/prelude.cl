@@ -19,7 +19,8 @@ typedef float f32;
 
 #define global_id(d) ((u32)get_global_id(d))
 #define local_id(d) ((u32)get_local_id(d))
-#define local_index() ((u32)get_local_linear_id())
+#define local_index()                                                                              \
+    (local_id(0) + workgroup_size(0) * (local_id(1) + workgroup_size(1) * local_id(2)))
 #define workgroup_id(d) ((u32)get_group_id(d))
 #define workgroup_size(d) ((u32)get_local_size(d))
 #define workgroup_count(d) ((u32)get_num_groups(d))
