@@ -252,9 +252,27 @@ static LLVMAtomicRMWBinOp atomic_op(ls_atomic kind)
     return ops[kind];
 }
 
+/* Shared objects are seen by one thread only. */
+static lv plain_atomic(unit *u, const ls__ir_inst *inst, lv pointer, lv a, lv b)
+{
+    static const ls_op ops[LS_ATOMIC_COUNT] = {
+        [LS_ATOMIC_ADD] = LS_OP_ADD,   [LS_ATOMIC_SMIN] = LS_OP_SMIN, [LS_ATOMIC_SMAX] = LS_OP_SMAX,
+        [LS_ATOMIC_UMIN] = LS_OP_UMIN, [LS_ATOMIC_UMAX] = LS_OP_UMAX, [LS_ATOMIC_AND] = LS_OP_AND,
+        [LS_ATOMIC_OR] = LS_OP_OR,     [LS_ATOMIC_XOR] = LS_OP_XOR};
+    lv old = mk_load(u, u->l->TypeOf(a), pointer, 1), new_value = a;
+    if (inst->op == LS_OP_ATOMIC_CAS)
+        new_value = mk_select(u, mk_icmp(u, LLVMIntEQ, old, a), b, old);
+    else if (inst->imm != LS_ATOMIC_XCHG)
+        new_value = ls__llvm_combine(u, ops[inst->imm], old, a);
+    mk_store(u, new_value, pointer, 1);
+    return old;
+}
+
 static lv one_atomic(unit *u, const ls__ir_inst *inst, lv pointer, lv a, lv b)
 {
     LLVMAtomicOrdering relaxed = LLVMAtomicOrderingMonotonic;
+    if (inst->base.kind == LS_BASE_SHARED)
+        return plain_atomic(u, inst, pointer, a, b);
     if (inst->op == LS_OP_ATOMIC)
         return u->l->BuildAtomicRMW(u->b, atomic_op((ls_atomic)inst->imm), pointer, a, relaxed, 0);
     lv pair = u->l->BuildAtomicCmpXchg(u->b, pointer, a, b, relaxed, relaxed, 0);

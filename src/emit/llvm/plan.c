@@ -433,6 +433,7 @@ void ls__llvm_plan(unit *u)
     collect(&c, function->body, NULL);
     find_outer(u, c.last_split);
     find_masks(u);
+    ls__llvm_survey_vars(u);
 
     numbering n = {.u = u};
     number_region(&n, function->body);

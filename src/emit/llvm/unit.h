@@ -15,6 +15,7 @@
  *     kernel.c    entry points, the loop over workgroups, functions and calls
  *     plan.c      what is decided before anything is emitted: cuts, masks, what must be kept where
  *     segment.c   control flow between segments, the loop over strands, what crosses segments
+ *     blend.c     which sets of variables may ignore the mask
  *     flow.c      control flow inside a segment, masks;  coherent.c  code for lanes that agree
  *     value.c     one instruction: dispatch, geometry, parameters, variables
  *     arith.c     operations on values, the same for scalars and vectors
@@ -80,7 +81,7 @@ typedef struct note {
     const ls__ir_inst *inst;
     struct note *parent; /* enclosing structured instruction */
     struct note *target; /* jumps: the frame; NULL: the function */
-    uint32_t order;      /* position in program order */
+    uint32_t order, end; /* position in program order; of its last instruction */
     bool outer;          /* between segments: all strands take it together */
     bool masked;         /* frames: a lane may leave before others. Jumps: not all lanes of the frames
                           * that are left take it together */
@@ -109,6 +110,9 @@ typedef struct variable {
     uint32_t segment; /* first segment that uses it; 0 = unused */
     bool many;        /* used in several segments, or in one that is run several times */
     uint32_t stamp;
+    const ls__ir_inst *first_use; /* in program order */
+    uint32_t last_get;
+    const ls__ir_region *home_region; /* the smallest that holds all uses */
 } variable;
 
 typedef struct local {
@@ -179,6 +183,8 @@ bool ls__llvm_is_uniform(const unit *u, ls_value value);
 bool ls__llvm_is_uniform_var(const unit *u, ls_var var);
 bool ls__llvm_is_split(const unit *u, const ls__ir_inst *inst); /* ends a segment */
 bool ls__llvm_is_cheap(const unit *u, ls_value value); /* computed anew rather than kept */
+void ls__llvm_survey_vars(unit *u);
+bool ls__llvm_needs_blend(const unit *u, ls_var var); /* a set must keep what inactive lanes hold */
 void ls__llvm_emit_run(unit *u, ls__ir_inst *first, const ls__ir_inst *end);
 /* Emits what depends on a condition, up to `end`, for strands whose lanes agree on it; the builder then
  * stands where the others go. Both meet at *after, unless that is NULL. */

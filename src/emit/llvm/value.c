@@ -268,7 +268,7 @@ void ls__llvm_set_var(unit *u, ls_var var, lv scalar, lv vector)
     }
     if (!vector)
         vector = ls__llvm_splat(u, scalar);
-    if (u->mask) {
+    if (ls__llvm_needs_blend(u, var)) {
         lv old = u->l->BuildLoad2(u->b, u->l->TypeOf(vector), v->place, "");
         vector = mk_select(u, u->mask, vector, old);
     }
