@@ -264,7 +264,7 @@ static void launch(opencl *subject, uint32_t kernel, uint32_t iteration)
                                 NULL), p->name);
 }
 
-/* What a grid barrier would do: kernel a for steps through memory, b for those in a tile. */
+/* The rounds of the sort: kernel a for steps through memory, b for those in a tile. */
 static void launch_sort(opencl *subject)
 {
     enum { TILE = 512 }; /* as in cl/bitonic_sort.cl */

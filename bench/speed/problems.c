@@ -119,7 +119,7 @@ static void make_prefix_scan(problem *p)
 {
     enum { BLOCK = 4096 }; /* as in c/prefix_scan.c */
     uint64_t n = p->size, groups = (n + BLOCK - 1) / BLOCK;
-    p->global[0] = (uint32_t)(groups * 256);
+    p->global[0] = (uint32_t)(groups * 32);
     scalar(p, p->size);
     input(p, LS_MEM_U32, 4 * n, words(n));
     output(p, LS_MEM_U32, 4 * groups);
@@ -166,8 +166,9 @@ static void make_sha256(problem *p)
 
 static void make_bitonic_sort(problem *p) /* 2^size keys */
 {
-    uint32_t n = 1u << p->size;
+    uint32_t n = 1u << p->size, k = p->size - 9;
     p->global[0] = n / 2;
+    p->rounds = k * (k + 3) / 2 + 1;
     scalar(p, n);
     in_place(p, LS_MEM_U32, 4 * (uint64_t)n, words(n));
     p->work = (double)n;
@@ -276,7 +277,7 @@ const problem_kind problem_kinds[] = {
     {"histogram", "histogram", 8000000, "bytes", make_histogram},
     {"life", "life", 1024, "width and height, 4 rounds", make_life},
     {"sha256", "sha256", 8192, "messages of 256 bytes", make_sha256},
-    {"bitonic_sort", "bitonic_sort", 17, "log2 of the number of keys", make_bitonic_sort},
+    {"bitonic_sort", "bitonic_sort", 17, "log2 of the number of keys, from 9", make_bitonic_sort},
     {"bfs", "bfs", 200000, "vertices, 8 edges each", make_bfs},
     {"regex_nfa", "regex_nfa", 20000, "strings of up to 200 bytes", make_regex_nfa},
     {"nbody", "nbody", 1024, "bodies, 2 rounds", make_nbody},

@@ -105,9 +105,9 @@ class Algorithms(examples.Case):
         return self.values("kept.npy")
 
     def test_prefix_scan(self):
-        for lanes, rows, n in (10000, 1, 10000), (1024, 3, 2500), (256, 2, 1):
+        for lanes, rows, n in (1250, 8, 10000), (800, 3, 2400), (32, 2, 1), (64, 5, 161):
             command = self.command("prefix_scan.kc")
-            command[command.index("-DROWS=1")] = f"-DROWS={rows}"
+            command[command.index("-DROWS=8")] = f"-DROWS={rows}"
             x = f"random:u32:{n}:{rows}"
             self.run_with(command, lanes=lanes, n=n, x=x, y=f"zeros:u32:{n}")
             expected = [s & 0xffffffff for s in itertools.accumulate(self.data(x))]
@@ -146,9 +146,11 @@ class Algorithms(examples.Case):
             self.assertEqual(bytes(self.values("digests.npy")), expected, length)
 
     def test_bitonic_sort(self):
-        for data in "random:u32:4096:1", "random:u32:512:2", "fill:u32:1024:5":
-            n = int(data.split(":")[2])
-            self.run_with(self.command("bitonic_sort.kc"), lanes=n // 2, n=n, x=data)
+        for n, rounds in (4096, 10), (512, 1), (1024, 5):
+            command = self.command("bitonic_sort.kc")
+            command[command.index("10")] = str(rounds)
+            data = f"random:u32:{n}:{rounds}"
+            self.run_with(command, lanes=n // 2, n=n, x=data)
             self.assertEqual(self.values("sorted.npy"), sorted(self.data(data)))
 
     def test_bfs(self):

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* examples/kernels/bitonic_sort.kc, a launch where it has a grid barrier: a compares in memory, b
- * in a tile. The iteration holds the logarithms of size and distance. */
+/* The network of examples/kernels/bitonic_sort.kc without subgroups: a compares in memory, b in a
+ * tile in local memory. The iteration holds the logarithms of size and distance. */
 enum { LANES = 256, TILE = 2 * LANES };
 
 static u32 lower_index(u32 p, u32 distance) { return 2 * p - (p & (distance - 1)); }
