@@ -13,8 +13,8 @@
  * no other backend looks into the IR.
  *
  * Rules: device/ includes base, this header, public headers and device/host; device/ref also ir and
- * interp. All entries may be called from any thread at once unless they say otherwise. An entry
- * marked "may be NULL" says what NULL means.
+ * interp, device/fault also ir. All entries may be called from any thread at once unless they say
+ * otherwise. An entry marked "may be NULL" says what NULL means.
  */
 #ifndef LS_CORE_BACKEND_H
 #define LS_CORE_BACKEND_H
@@ -178,6 +178,9 @@ typedef struct ls__backend {
     void (*close)(ls__backend_device *device);
 
     const ls_caps *(*caps)(const ls__backend_device *device); /* constant while open */
+    /* Whether operations are right by definition, so that the probe (probe.c) is left out. May be
+     * NULL: they are not. */
+    bool (*trusted)(const ls__backend_device *device);
     /* LS__LOWER_* bits (ir/lowering.h) the device needs. May be NULL: none. */
     uint32_t (*lowering)(const ls__backend_device *device);
     /* What the emitter must know of the device, as text; part of cache keys. May be NULL: "". */

@@ -5,17 +5,26 @@
  * native replay), so that core's ways around missing ones are used somewhere; and it fails where
  * its plan says.
  *
- * Counters are atomics: allocations come from any thread, commands from the executor's.
+ * Counters are atomics: allocations come from any thread, commands from the executor's. The same
+ * goes for the list of spoiled modules, which lasts as long as the device, since programs refer to
+ * them.
  */
 #include "base/mem.h"
 #include "base/os.h"
 #include "base/status.h"
 #include "device/fault/fault.h"
+#include "device/fault/wrong.h"
 #include "device/ref/ref.h"
+
+typedef struct spoiled {
+    ls__ir_module *module;
+    struct spoiled *next;
+} spoiled;
 
 typedef struct fault_device {
     ls__backend_device *ref;
     ls_fault_plan plan;
+    _Atomic(spoiled *) spoiled;
     _Atomic uint64_t allocations, commands, submissions;
 } fault_device;
 
@@ -104,8 +113,14 @@ static ls_status open_device(const ls__backend_open_params *params, ls__backend_
 
 static void close_device(ls__backend_device *device)
 {
-    ls__ref_backend.close(fault_of(device)->ref);
-    ls__mem_free(device);
+    fault_device *fault = fault_of(device);
+    ls__ref_backend.close(fault->ref);
+    for (spoiled *at = fault->spoiled, *next; at; at = next) {
+        next = at->next;
+        ls__ir_module_destroy(&at->module);
+        ls__mem_free(at);
+    }
+    ls__mem_free(fault);
 }
 
 static const ls_caps *caps_of(const ls__backend_device *device)
@@ -143,9 +158,34 @@ static ls_status write_span(ls__backend_device *device, const ls__span *span, co
     return ls__ref_backend.write(fault_of(device)->ref, span, bytes, error);
 }
 
+/* A reference stands behind this device, so nothing of it needs to be proven. */
+static bool trusted(const ls__backend_device *device)
+{
+    return fault_of(device)->plan.wrong_op == LS_OP_NONE;
+}
+
 static ls_status program_build(ls__backend_device *device, const ls__backend_code *code,
                                ls__backend_program **program, ls_error *error)
 {
+    fault_device *fault = fault_of(device);
+    ls__backend_code wrong = *code;
+    if (!trusted(device)) {
+        spoiled *made = ls__mem_alloc(1, sizeof *made);
+        *program = NULL;
+        if (!made)
+            return ls__fail_oom(error, sizeof *made);
+        ls_status status =
+            ls__fault_wrong_copy(code->module, fault->plan.wrong_op, &made->module, error);
+        if (status != LS_OK) {
+            ls__mem_free(made);
+            return status;
+        }
+        made->next = atomic_load(&fault->spoiled);
+        while (!atomic_compare_exchange_weak(&fault->spoiled, &made->next, made))
+            ;
+        wrong.module = made->module;
+        code = &wrong;
+    }
     return ls__ref_backend.program_build(fault_of(device)->ref, code, program, error);
 }
 
@@ -203,6 +243,7 @@ const ls__backend ls__fault_backend = {
     .open = open_device,
     .close = close_device,
     .caps = caps_of,
+    .trusted = trusted,
     .allocate = allocate,
     .release = release,
     .read = read_span,
