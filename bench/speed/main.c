@@ -266,18 +266,14 @@ static void usage(void)
                problem_kinds[i].size_means);
 }
 
-static void wrong(const char *what)
-{
-    fprintf(stderr, "speed: %s (--help shows what is possible)\n", what);
-    exit(2);
-}
-
-static uint32_t number(const char *text, uint32_t most)
+static uint32_t number(const char *text, uint32_t least, uint32_t most)
 {
     char *end;
     unsigned long value = strtoul(text, &end, 10);
-    if (*text < '0' || *text > '9' || *end || value < 1 || value > most)
-        wrong(text);
+    if (*text < '0' || *text > '9' || *end || value < least || value > most) {
+        fprintf(stderr, "speed: '%s' is not a number from %u to %u\n", text, least, most);
+        exit(2);
+    }
     return (uint32_t)value;
 }
 
@@ -296,10 +292,10 @@ static void parse_options(int argc, char **argv, settings *s)
             s->device = optarg;
             break;
         case 't':
-            s->threads = number(optarg, 256);
+            s->threads = number(optarg, 1, 256);
             break;
         case 'r':
-            s->runs = number(optarg, MAX_RUNS);
+            s->runs = number(optarg, 1, MAX_RUNS);
             break;
         case 'p':
             s->pocl = false;
@@ -336,7 +332,7 @@ static uint32_t chosen_size(const problem_kind *kind, char **names, int count)
         if (strcmp(names[i], kind->name) == 0)
             return kind->size;
         if (strncmp(names[i], kind->name, length) == 0 && names[i][length] == '=')
-            return number(names[i] + length + 1, UINT32_MAX);
+            return number(names[i] + length + 1, kind->least, kind->most);
     }
     return count ? 0 : kind->size;
 }
@@ -347,8 +343,10 @@ static void check_names(char **names, int count)
         bool known = false;
         for (unsigned k = 0; k < problem_kind_count; k++)
             known = known || chosen_size(&problem_kinds[k], &names[i], 1) > 0;
-        if (!known)
-            wrong(names[i]);
+        if (!known) {
+            fprintf(stderr, "speed: no kernel '%s' (--help lists them)\n", names[i]);
+            exit(2);
+        }
     }
 }
 

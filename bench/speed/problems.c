@@ -269,20 +269,20 @@ static void make_gemv_cached(problem *p)
 }
 
 const problem_kind problem_kinds[] = {
-    {"saxpy", "saxpy", 4000000, "elements", make_saxpy},
-    {"reduction", "reduction", 8000000, "elements", make_reduction},
-    {"matmul", "matmul", 384, "rows, columns and depth", make_matmul},
-    {"mandelbrot", "mandelbrot", 384, "width and height", make_mandelbrot},
-    {"prefix_scan", "prefix_scan", 4000000, "elements", make_prefix_scan},
-    {"histogram", "histogram", 8000000, "bytes", make_histogram},
-    {"life", "life", 1024, "width and height, 4 rounds", make_life},
-    {"sha256", "sha256", 8192, "messages of 256 bytes", make_sha256},
-    {"bitonic_sort", "bitonic_sort", 17, "log2 of the number of keys, from 9", make_bitonic_sort},
-    {"bfs", "bfs", 200000, "vertices, 8 edges each", make_bfs},
-    {"regex_nfa", "regex_nfa", 20000, "strings of up to 200 bytes", make_regex_nfa},
-    {"nbody", "nbody", 1024, "bodies, 2 rounds", make_nbody},
-    {"gemv_int8", "gemv_int8", 8192, "rows and columns", make_gemv},
-    {"gemv_cached", "gemv_int8", 512, "rows and columns, 200 times", make_gemv_cached},
+    {"saxpy", "saxpy", 4000000, 1, 1000000000, "elements", make_saxpy},
+    {"reduction", "reduction", 8000000, 1, 1000000000, "elements", make_reduction},
+    {"matmul", "matmul", 384, 1, 8192, "rows, columns and depth", make_matmul},
+    {"mandelbrot", "mandelbrot", 384, 1, 16384, "width and height", make_mandelbrot},
+    {"prefix_scan", "prefix_scan", 4000000, 1, 1000000000, "elements", make_prefix_scan},
+    {"histogram", "histogram", 8000000, 1, 1000000000, "bytes", make_histogram},
+    {"life", "life", 1024, 1, 16384, "width and height, 4 rounds", make_life},
+    {"sha256", "sha256", 8192, 1, 10000000, "messages of 256 bytes", make_sha256},
+    {"bitonic_sort", "bitonic_sort", 17, 9, 28, "log2 of the number of keys", make_bitonic_sort},
+    {"bfs", "bfs", 200000, 1, 50000000, "vertices, 8 edges each", make_bfs},
+    {"regex_nfa", "regex_nfa", 20000, 1, 10000000, "strings of up to 200 bytes", make_regex_nfa},
+    {"nbody", "nbody", 1024, 1, 1000000, "bodies, 2 rounds", make_nbody},
+    {"gemv_int8", "gemv_int8", 8192, 1, 32768, "rows and columns", make_gemv},
+    {"gemv_cached", "gemv_int8", 512, 1, 32768, "rows and columns, 200 times", make_gemv_cached},
 };
 const unsigned problem_kind_count = sizeof problem_kinds / sizeof problem_kinds[0];
 

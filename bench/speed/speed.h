@@ -44,7 +44,7 @@ typedef struct problem {
 /* A problem that is known, and how to make it. */
 typedef struct problem_kind {
     const char *name, *kernel;
-    uint32_t size; /* when the caller names none */
+    uint32_t size, least, most; /* what it is when the caller names none, and what is possible */
     const char *size_means;
     void (*make)(problem *p);
 } problem_kind;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* examples/kernels/prefix_scan.kc as two kernels; sums and scans go through local memory. */
-enum { ROWS = 16, LANES = 256 };
+enum { ROWS = 128, LANES = 32 };
 
 /* The sum of x over the workgroup; `lanes` has LANES elements. */
 static u32 sum_all(u32 x, __local u32 *lanes)
