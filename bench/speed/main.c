@@ -353,9 +353,9 @@ static void check_names(char **names, int count)
 int main(int argc, char **argv)
 {
     settings s = {.device = "cpu", .kernels = "examples/kernels", .sources = "bench/speed/cl",
-                  .library = "build-bench/bench/speed/libspeed_loops.so", .runs = 7, .pocl = true, .table = true,
-                  .costs = true,
-                  .threads = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN)};
+                  .library = "build-bench/bench/speed/libspeed_loops.so",
+                  .threads = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN), .runs = 7, .pocl = true,
+                  .table = true, .costs = true};
     parse_options(argc, argv, &s);
     check_names(argv + optind, argc - optind);
     if (!native_load(s.library, s.threads))

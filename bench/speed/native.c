@@ -48,7 +48,8 @@ native *native_create(const problem *p)
     *(void **)&subject->loop = find(name);
     for (uint32_t i = 0; i < p->buffer_count; i++) {
         const data *buffer = &p->buffers[i];
-        subject->buffers[i] = buffer->compare ? allocate(buffer->bytes) : buffer->initial;
+        bool is_own = buffer->compare || buffer->restore;
+        subject->buffers[i] = is_own ? allocate(buffer->bytes) : buffer->initial;
     }
     return subject;
 }
@@ -80,7 +81,7 @@ uint64_t native_read(const uint64_t *x, uint64_t n)
 void native_destroy(native *subject)
 {
     for (uint32_t i = 0; subject && i < subject->p->buffer_count; i++) {
-        if (subject->p->buffers[i].compare)
+        if (subject->buffers[i] != subject->p->buffers[i].initial)
             free(subject->buffers[i]);
     }
     free(subject);

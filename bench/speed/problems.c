@@ -192,6 +192,7 @@ static void make_bfs(problem *p)
     scalar(p, n);
     input(p, LS_MEM_U32, 4 * ((uint64_t)n + 1), offsets);
     input(p, LS_MEM_U32, 4 * (uint64_t)offsets[n], targets);
+    add(p, LS_MEM_U32, 8 * (uint64_t)n, NULL)->restore = true; /* marks */
     in_place(p, LS_MEM_U32, 4 * (uint64_t)n, distance);
     p->work = (double)offsets[n];
     p->unit = "Gedge/s";

@@ -6,9 +6,9 @@ void loop_bfs(void *const *buffers, const loop_word *scalars, uint32_t rounds)
     uint32_t n = scalars[0].u;
     const uint32_t *restrict offsets = buffers[0];
     const uint32_t *restrict targets = buffers[1];
-    uint32_t *distance = buffers[2];
+    uint32_t *distance = buffers[3]; /* what would be marks is not needed here */
     distance[0] = 0;
-    for (uint32_t round = 0; round < rounds; round++) {
+    for (uint32_t round = 0; round + 1 < rounds; round++) {
 #pragma omp parallel for schedule(dynamic, 1024)
         for (uint32_t v = 0; v < n; v++) {
             if (__atomic_load_n(&distance[v], __ATOMIC_RELAXED) != round)
