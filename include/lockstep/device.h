@@ -158,6 +158,25 @@ LS_API const ls_caps *ls_device_caps(const ls_device *device);
 LS_API ls_status ls_device_supports(const ls_device *device, const ls_module *module,
                                     const char *kernel, ls_error *error);
 
+/* What the bring-up probe found of an operation. Before a device runs an operation for the first
+ * time, it computes it over edge cases and random operands, and what it gives is compared with the
+ * definition. */
+typedef enum ls_probe_state {
+    LS_PROBE_NATIVE,  /* right */
+    LS_PROBE_LOWERED, /* wrong, so replaced in all programs */
+    LS_PROBE_REFUSED  /* wrong, and nothing helps: programs that need it are refused */
+} ls_probe_state;
+typedef struct ls_probe_info {
+    char operation[48]; /* name and types: "fdiv f32" */
+    ls_probe_state state;
+} ls_probe_info;
+
+/* Probes every operation the device has, those known already excepted. Writes at most `capacity`
+ * entries and the full number to *count: 0 for a device that needs no probe. Blocks: compiles and
+ * runs, about a second. */
+LS_API ls_status ls_device_probe(ls_device *device, ls_probe_info *infos, uint32_t capacity,
+                                 uint32_t *count, ls_error *error);
+
 /* --- memory ----------------------------------------------------------------------------------- */
 typedef struct ls_memory_info {
     size_t struct_size;

@@ -79,6 +79,29 @@ static void print_caps(const ls_caps *caps)
                caps->timing_unavailable ? caps->timing_unavailable : "unknown reason");
 }
 
+/* What the bring-up probe says: the number of operations, and those that are not right. */
+static ls_status print_probe(ls_device *device, ls_error *error)
+{
+    uint32_t capacity, count, native = 0;
+    ls_status status = ls_device_probe(device, NULL, 0, &capacity, error);
+    if (status != LS_OK || !capacity)
+        return status;
+    ls_probe_info *infos = ls__mem_alloc(capacity, sizeof *infos);
+    if (!infos)
+        return ls__fail_oom(error, capacity * sizeof *infos);
+    status = ls_device_probe(device, infos, capacity, &count, error);
+    for (uint32_t i = 0; status == LS_OK && i < capacity; i++)
+        native += infos[i].state == LS_PROBE_NATIVE;
+    if (status == LS_OK)
+        printf("    operations found right   %u of %u\n", native, capacity);
+    for (uint32_t i = 0; status == LS_OK && i < capacity; i++)
+        if (infos[i].state != LS_PROBE_NATIVE)
+            printf("    %-24s wrong, %s\n", infos[i].operation,
+                   infos[i].state == LS_PROBE_LOWERED ? "replaced" : "programs are refused");
+    ls__mem_free(infos);
+    return status;
+}
+
 static ls_status show_caps(const char *name, ls_error *error)
 {
     ls_device_params params = LS_DEVICE_PARAMS_INIT;
@@ -88,7 +111,9 @@ static ls_status show_caps(const char *name, ls_error *error)
     if (status != LS_OK)
         return status;
     print_caps(ls_device_caps(device));
-    return ls_device_destroy(&device, error);
+    status = print_probe(device, error);
+    ls_device_destroy(&device, NULL);
+    return status;
 }
 
 static ls_status list(bool verbose, ls_error *error)

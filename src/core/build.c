@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "core/core.h"
+#include "core/probe.h"
 #include "pass/pass.h"
 
 enum { CACHE_CAPACITY = 64 };
@@ -189,20 +190,20 @@ static ls_status lower(ls__built *built, const ls__build_options *options, ls_er
     return status;
 }
 
-/* The emitter's code, from the cache on disk where there is one. */
-static ls_status emit(ls_device *device, ls__backend_code *code, void **bytes, ls_error *error)
+ls_status ls__build_emit(ls_device *device, ls__backend_code *code, bool counted, void **bytes,
+                         ls_error *error)
 {
     const char *target = device->backend->target ? device->backend->target(device->handle) : "";
     const ls__code_cache *cache = device->code_cache.dir ? &device->code_cache : NULL;
     ls__digest key;
     ls_status status = LS_OK;
     if (cache)
-        status = ls__code_key(code->module, target, code->unchecked, device->code_version, &key,
-                              error);
+        status =
+            ls__code_key(code->module, target, code->unchecked, device->code_version, &key, error);
     if (status != LS_OK)
         return status;
     bool found = cache && ls__code_cache_get(cache, &key, bytes, &code->size);
-    if (cache)
+    if (cache && counted)
         ls__device_count(device, found ? LS__COUNTER_cache_hits : LS__COUNTER_cache_misses, 1);
     if (!found)
         status = device->emit(code->module, target, code->unchecked, bytes, &code->size, error);
@@ -224,24 +225,34 @@ static ls_status hand_to_backend(ls__built *built, bool unchecked, ls_error *err
     };
     ls_status status = LS_OK;
     if (device->emit)
-        status = emit(device, &code, &bytes, error);
+        status = ls__build_emit(device, &code, true, &bytes, error);
     if (status == LS_OK)
         status = device->backend->program_build(device->handle, &code, &built->program, error);
     ls__mem_free(bytes);
     return status;
 }
 
-ls_status ls__build(ls_device *device, ls_module *module, const ls__build_options *asked,
-                    ls__built **built, ls_error *error)
+/* `built` without its code: all kernels checked and lowered. */
+static ls_status prepare_build(ls__built *built, const ls__build_options *options, ls_error *error)
 {
-    ls__build_options options = *asked;
+    ls_device *device = built->device;
+    ls_status status = check_kernels(device, built->source->ir, false, error);
+    if (status == LS_OK)
+        status = lower(built, options, error);
+    if (status == LS_OK && built->ir)
+        status =
+            check_kernels(device, built->ir, true, error); /* a lowering may need shared memory */
+    if (status == LS_OK)
+        status = ls__probe_program(device, built->source->ir, built->ir, options->lower, error);
+    return status;
+}
+
+/* One try, with what the probe has found so far. */
+static ls_status build_once(ls_device *device, ls_module *module, const ls__build_options *options,
+                            ls__built **built, ls_error *error)
+{
     ls__digest key;
-    *built = NULL;
-    if (device->backend->lowering)
-        options.lower |= device->backend->lowering(device->handle);
-    if (!device->caps.grid_barrier_native)
-        options.lower |= LS__LOWER_GRID_BARRIER;
-    ls_status status = make_key(module, &options, &key, error);
+    ls_status status = make_key(module, options, &key, error);
     if (status != LS_OK)
         return status;
     *built = cache_find(device, &key);
@@ -257,15 +268,11 @@ ls_status ls__build(ls_device *device, ls_module *module, const ls__build_option
     made->key = key;
     made->source = module;
     ls__module_retain(module);
-    status = check_kernels(device, module->ir, false, error);
-    if (status == LS_OK)
-        status = lower(made, &options, error);
-    if (status == LS_OK && made->ir)
-        status =
-            check_kernels(device, made->ir, true, error); /* a lowering may need shared memory */
-    if (status == LS_OK)
-        status = hand_to_backend(made, options.unchecked, error);
-    if (status != LS_OK) {
+    status = prepare_build(made, options, error);
+    bool stale = (ls__probe_lowering(device) & ~options->lower) != 0;
+    if (status == LS_OK && !stale)
+        status = hand_to_backend(made, options->unchecked, error);
+    if (status != LS_OK || stale) {
         ls__built_release(made);
         return status;
     }
@@ -273,4 +280,21 @@ ls_status ls__build(ls_device *device, ls_module *module, const ls__build_option
     ls__device_count(device, LS__COUNTER_programs_built, 1);
     *built = made;
     return LS_OK;
+}
+
+ls_status ls__build(ls_device *device, ls_module *module, const ls__build_options *asked,
+                    ls__built **built, ls_error *error)
+{
+    ls__build_options options = *asked;
+    ls_status status = LS_OK;
+    *built = NULL;
+    if (device->backend->lowering)
+        options.lower |= device->backend->lowering(device->handle);
+    if (!device->caps.grid_barrier_native)
+        options.lower |= LS__LOWER_GRID_BARRIER;
+    while (status == LS_OK && !*built) { /* again when the probe has found more to be lowered */
+        options.lower |= ls__probe_lowering(device);
+        status = build_once(device, module, &options, built, error);
+    }
+    return status;
 }

@@ -31,6 +31,7 @@ typedef struct ls__allocation ls__allocation;
 typedef struct ls__built ls__built;
 typedef struct ls__submission ls__submission;
 typedef struct ls__trace ls__trace;
+typedef struct ls__probe ls__probe;
 
 /* --- params structs (params.c) ---------------------------------------------------------------- */
 /* Copies a caller's params struct into *out (`size` bytes, zeroed first): fields the caller does
@@ -98,6 +99,7 @@ struct ls_device {
 
     pthread_mutex_t build_lock; /* guards `built` */
     ls__built_list built;       /* the program cache */
+    ls__probe *probe;           /* what is known of its operations (probe.h); NULL: trusted */
 
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -258,6 +260,9 @@ typedef struct ls__build_options {
 /* Builds, or finds in the device's cache. One reference. */
 ls_status ls__build(ls_device *device, ls_module *module, const ls__build_options *options,
                     ls__built **built, ls_error *error);
+/* The emitter's code, from the cache on disk where there is one. `counted`: in the counters. */
+ls_status ls__build_emit(ls_device *device, ls__backend_code *code, bool counted, void **bytes,
+                         ls_error *error);
 void ls__built_release(ls__built *built); /* accepts NULL */
 void ls__built_clear_cache(ls_device *device);
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/core.h"
+#include "core/probe.h"
 #include "core/queue.h"
 
 static _Atomic uint64_t last_device_number;
@@ -72,6 +73,7 @@ static void device_free(ls_device *device)
 {
     ls__dir_close(&device->code_cache.dir);
     ls__pool_clear(device);
+    ls__mem_free(device->probe);
     pthread_cond_destroy(&device->changed);
     pthread_mutex_destroy(&device->lock);
     pthread_mutex_destroy(&device->build_lock);
@@ -121,6 +123,15 @@ static void open_code_cache(ls_device *device, const ls_device_params *params)
     ls__dir_open(params->cache_path, &device->code_cache.dir, NULL);
 }
 
+static ls_status open_probe(ls_device *device, bool unprobed, ls_error *error)
+{
+    const ls__backend *backend = device->backend;
+    if (unprobed || (backend->trusted && backend->trusted(device->handle)))
+        return LS_OK;
+    device->probe = ls__mem_alloc(1, sizeof *device->probe);
+    return device->probe ? LS_OK : ls__fail_oom(error, sizeof *device->probe);
+}
+
 ls_status ls_device_open(const ls_device_params *params, ls_device **device, ls_error *error)
 {
     ls_device_params given;
@@ -159,7 +170,9 @@ ls_status ls_device_open(const ls_device_params *params, ls_device **device, ls_
     ls__params_out(&opened->caps, entry->backend->caps(opened->handle), sizeof opened->caps);
     set_budget(opened, given.budget_bytes);
     opened->number = atomic_fetch_add(&last_device_number, 1) + 1;
-    status = ls__conductor_start(opened, error);
+    status = open_probe(opened, given.unprobed, error);
+    if (status == LS_OK)
+        status = ls__conductor_start(opened, error);
     if (status != LS_OK) {
         entry->backend->close(opened->handle);
         device_free(opened);

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The bring-up probe: before a device runs a pure operation for the first time, it computes it over
+ * edge cases and random operands, and the results are compared with ls__ir_eval. What is wrong is
+ * lowered in software from then on, or programs that need it are refused.
+ */
+#ifndef LS_CORE_PROBE_H
+#define LS_CORE_PROBE_H
+
+#include "core/core.h"
+
+enum { LS__PROBE_MAX_ROWS = 512 };
+
+typedef enum ls__probe_verdict {
+    LS__PROBE_RIGHT,
+    LS__PROBE_LOWERED, /* wrong, right when lowered */
+    LS__PROBE_WRONG    /* and nothing helps */
+} ls__probe_verdict;
+
+typedef struct ls__probe_key { /* an operation and its types; `bits` of f2s and f2u */
+    uint8_t op, type, result, bits;
+} ls__probe_key;
+
+typedef struct ls__probe_row {
+    ls__probe_key key;
+    uint8_t verdict;
+} ls__probe_row;
+
+/* What a device is known to do; under the device's build_lock but for `lower`. */
+struct ls__probe {
+    _Atomic uint32_t lower; /* LS__LOWER_*: found necessary so far; only grows */
+    uint32_t count;
+    ls__probe_row rows[LS__PROBE_MAX_ROWS];
+};
+
+/* Sees to it that all operations of the program are known: of the source, and of what it was
+ * lowered to with `lower`. Afterwards more may have to be lowered. LS_E_UNSUPPORTED names the
+ * operation that nothing helps. Blocks: may build and run a program. */
+ls_status ls__probe_program(ls_device *device, const ls__ir_module *source,
+                            const ls__ir_module *lowered, uint32_t lower, ls_error *error);
+
+/* LS__LOWER_* that the probe has found necessary so far. */
+static inline uint32_t ls__probe_lowering(const ls_device *device)
+{
+    return device->probe ? atomic_load(&device->probe->lower) : 0;
+}
+
+/* Runs one program on the device, outside of its queue and its counters (probe_run.c): `in` is
+ * written to buffer 0 of its only kernel, and what `lanes` lanes write to buffer 1 is read back. */
+ls_status ls__probe_run(ls_device *device, const ls__ir_module *module, uint32_t lanes,
+                        const void *in, uint64_t in_size, void *out, uint64_t out_size,
+                        ls_error *error);
+
+#endif
