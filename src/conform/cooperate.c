@@ -336,6 +336,50 @@ static void loop(generator *g, unsigned depth, bool uniform)
     shut(g);
 }
 
+/* Variables that lanes leave behind in a loop, read after it or not. */
+static void left_behind(generator *g)
+{
+    unsigned name = g->next_name++;
+    bool set_first = chance(g, 50), one_side = chance(g, 40);
+    LINE("for (u32 j%u = 0; j%u < 3; j%u++) {", name, name, name);
+    g->indent++;
+    if (set_first)
+        LINE("u32 t%u = x%u + j%u;", name, pick(g, 4), name);
+    else
+        LINE("u32 t%u;", name);
+    if (!set_first)
+        LINE("t%u = x%u;", name, pick(g, 4));
+    if (one_side) {
+        margin(g);
+        PUT("if (");
+        condition(g);
+        PUT(") {\n");
+        g->indent++;
+        LINE("t%u ^= %uu;", name, 1 + pick(g, 9));
+        g->indent--;
+        LINE("} else {");
+        g->indent++;
+    }
+    LINE("for (u32 m%u = 0; m%u < %uu; m%u++) {", name, name, 2 + pick(g, 4), name);
+    g->indent++;
+    LINE("t%u = t%u * 3 + x%u;", name, name, pick(g, 4));
+    LINE("if (t%u %% %uu == 1)", name, 2 + pick(g, 4));
+    g->indent++;
+    LINE("%s;", chance(g, 70) ? "break" : "continue");
+    g->indent--;
+    LINE("x%u ^= t%u;", pick(g, 4), name);
+    g->indent--;
+    LINE("}");
+    if (one_side) {
+        g->indent--;
+        LINE("}");
+    }
+    if (chance(g, 50))
+        LINE("x%u += t%u;", pick(g, 4), name);
+    g->indent--;
+    LINE("}");
+}
+
 static void leave(generator *g, bool uniform)
 {
     if (g->in_function)
@@ -429,6 +473,8 @@ static void statement(generator *g, unsigned depth, bool uniform)
              pick(g, 4), pick(g, 4));
     } else if (way == 10 && g->has_function && !g->in_function) {
         LINE("x%u = helper(x%u, g%u, a);", pick(g, 4), pick(g, 4), pick(g, 2));
+    } else if (way == 12) {
+        left_behind(g);
     } else if (way == 11 && !g->in_function && chance(g, 10)) {
         LINE("trap(x%u);", pick(g, 4));
     } else if (way < 15 && !g->in_function) {
