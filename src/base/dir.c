@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Private folders. Everything goes through the folder's descriptor and follows no symbolic link in it. */
+/* Private folders. Everything goes through the folder's descriptor and follows no symbolic link in
+ * it. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -27,10 +28,12 @@ static ls_status fail_errno(ls_error *error, const char *verb, const char *name)
 {
     ls_status code = errno == ENOENT ? LS_E_NOT_FOUND : LS_E_IO;
     const char *reason = strerrordesc_np(errno);
-    return ls__fail(error, code, "cannot %s '%s': %s", verb, name, reason ? reason : "unknown error");
+    return ls__fail(error, code, "cannot %s '%s': %s", verb, name,
+                    reason ? reason : "unknown error");
 }
 
-/* --- the folder --------------------------------------------------------------------------------- */
+/* --- the folder ---------------------------------------------------------------------------------
+ */
 
 static ls_status make_path(const char *path, ls_error *error)
 {
@@ -62,7 +65,8 @@ ls_status ls__dir_open(const char *path, ls__dir **dir, ls_error *error)
     if (fd < 0 || fstat(fd, &info) != 0) {
         status = fail_errno(error, "open the folder", path);
     } else if (info.st_uid != geteuid() || (info.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
-        status = ls__fail(error, LS_E_UNSUPPORTED, "the folder '%s' is not this user's alone", path);
+        status =
+            ls__fail(error, LS_E_UNSUPPORTED, "the folder '%s' is not this user's alone", path);
         ls__fail_hint(error, status, "it must belong to you, and nobody else may write to it");
     } else if (!(*dir = ls__mem_alloc(1, sizeof **dir))) {
         status = ls__fail_oom(error, sizeof **dir);
@@ -83,7 +87,8 @@ void ls__dir_close(ls__dir **dir)
     *dir = NULL;
 }
 
-/* --- files ---------------------------------------------------------------------------------------- */
+/* --- files
+ * ---------------------------------------------------------------------------------------- */
 
 static bool read_exactly(int fd, uint8_t *bytes, size_t size)
 {
@@ -142,7 +147,8 @@ ls_status ls__dir_write(const ls__dir *dir, const char *name, const void *bytes,
     char temporary[64];
     unsigned number = atomic_fetch_add(&((ls__dir *)(uintptr_t)dir)->next_temporary, 1);
     snprintf(temporary, sizeof temporary, "%ld-%u" TEMPORARY_SUFFIX, (long)getpid(), number);
-    int fd = openat(dir->fd, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+    int fd =
+        openat(dir->fd, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0)
         return fail_errno(error, "write", name);
     ls_status status = LS_OK;
@@ -167,7 +173,8 @@ void ls__dir_remove(const ls__dir *dir, const char *name)
     unlinkat(dir->fd, name, 0);
 }
 
-/* --- trimming --------------------------------------------------------------------------------------- */
+/* --- trimming
+ * --------------------------------------------------------------------------------------- */
 
 typedef struct file {
     char name[128];
@@ -214,7 +221,8 @@ static int by_use(const void *a, const void *b)
 void ls__dir_trim(const ls__dir *dir, const char *suffix, uint64_t limit_bytes)
 {
     files all = {0};
-    int fd = openat(dir->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* with a position of its own */
+    int fd =
+        openat(dir->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* with a position of its own */
     DIR *stream = fd >= 0 ? fdopendir(fd) : NULL;
     if (!stream) {
         if (fd >= 0)

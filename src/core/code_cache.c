@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A file is a header and the code. Its name is the key in hexadecimal. The key covers the lowered IR (and
- * with it constants), the target, the versions of the bit contract, of the IR, of the library and of the
- * emitter, so whatever could change the code changes the name.
+ * A file is a header and the code. Its name is the key in hexadecimal. The key covers the lowered
+ * IR (and with it constants), the target, the versions of the bit contract, of the IR, of the
+ * library and of the emitter, so whatever could change the code changes the name.
  */
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What emitters have made, kept on disk: one file a program in a private folder. A file is checked on
- * reading; one that is damaged is dropped, as if it had not been there. Failures never reach the caller:
- * without a cache a program is compiled again.
+ * What emitters have made, kept on disk: one file a program in a private folder. A file is checked
+ * on reading; one that is damaged is dropped, as if it had not been there. Failures never reach the
+ * caller: without a cache a program is compiled again.
  */
 #ifndef LS_CORE_CODE_CACHE_H
 #define LS_CORE_CODE_CACHE_H

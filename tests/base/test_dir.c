@@ -170,9 +170,12 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_made_private), cmocka_unit_test(test_shared_is_refused),
-        cmocka_unit_test(test_no_folder),    cmocka_unit_test(test_files),
-        cmocka_unit_test(test_links_are_not_followed), cmocka_unit_test(test_trim),
+        cmocka_unit_test(test_made_private),
+        cmocka_unit_test(test_shared_is_refused),
+        cmocka_unit_test(test_no_folder),
+        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_links_are_not_followed),
+        cmocka_unit_test(test_trim),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

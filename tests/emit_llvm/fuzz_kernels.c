@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random programs against the interpreter on all targets: by turns those of src/conform/generate.c (one
- * lane's arithmetic) and of cooperate.c. The first difference ends the run and prints its seed and text.
+ * Random programs against the interpreter on all targets: by turns those of src/conform/generate.c
+ * (one lane's arithmetic) and of cooperate.c. The first difference ends the run and prints its seed
+ * and text.
  *
  * usage: fuzz_kernels [--programs N] [--seed S] [--target T]
  */

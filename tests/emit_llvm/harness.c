@@ -51,7 +51,8 @@ static ls__ir_module *lowered_copy(const ls__ir_module *module, const char *targ
     if (setjmp(oom.jump))
         return NULL;
     ls__ir_module *copy = ls__ir_module_clone(module, &oom, 0);
-    ls__pass_options options = {.lower = ls__llvm_lowering(target) & ~(uint32_t)LS__LOWER_GRID_BARRIER,
+    ls__pass_options options = {.lower =
+                                    ls__llvm_lowering(target) & ~(uint32_t)LS__LOWER_GRID_BARRIER,
                                 .optimize = optimize};
     if (ls__pass_run(copy, &options, &error) != LS_OK) {
         fprintf(stderr, "passes: %s\n", error.message);
@@ -71,13 +72,15 @@ static uint64_t draw(ls__rng *rng, ls_mem mem)
     if (way == 0)
         return bits;
     if (mem == LS_MEM_F32) {
-        float value = (float)((int32_t)bits >> ls__rng_below(rng, 31)) / (float)(1 + ls__rng_below(rng, 999));
+        float value =
+            (float)((int32_t)bits >> ls__rng_below(rng, 31)) / (float)(1 + ls__rng_below(rng, 999));
         uint32_t word;
         memcpy(&word, &value, 4);
         return way == 1 ? (word | 0x7f800000) : word;
     }
     if (mem == LS_MEM_F64) {
-        double value = (double)((int64_t)bits >> ls__rng_below(rng, 62)) / (1 + ls__rng_below(rng, 999));
+        double value =
+            (double)((int64_t)bits >> ls__rng_below(rng, 62)) / (1 + ls__rng_below(rng, 999));
         memcpy(&bits, &value, 8);
         return bits;
     }
@@ -190,7 +193,8 @@ ls__cpu_object *ls__compile_object(const ls__ir_module *original, const char *ta
     const char *dump = getenv("LS_TEST_DUMP");
     bool after_passes = dump && *dump == '2';
     char *text = NULL;
-    if ((status != LS_OK || dump) && ls__llvm_print(module, target, after_passes, &text, NULL) == LS_OK)
+    if ((status != LS_OK || dump) &&
+        ls__llvm_print(module, target, after_passes, &text, NULL) == LS_OK)
         fprintf(stderr, "%s\n", text);
     ls__mem_free(text);
     ls__ir_module_destroy(&module);
@@ -251,7 +255,8 @@ static int call(const ls__trial *trial, const ls__cpu_object *object, outcome *o
 
 /* --- comparison ------------------------------------------------------------------------------- */
 
-static int differ(const ls__trial *trial, const char *target, const outcome *want, const outcome *got)
+static int differ(const ls__trial *trial, const char *target, const outcome *want,
+                  const outcome *got)
 {
     for (uint32_t i = 0; i < trial->kernel->buffer_count; i++) {
         for (uint64_t k = 0; k < trial->size[i]; k++) {
@@ -260,8 +265,8 @@ static int differ(const ls__trial *trial, const char *target, const outcome *wan
             uint32_t a = 0, b = 0, n = trial->size[i] - (k & ~3u) < 4 ? 1 : 4;
             memcpy(&a, want->bytes[i] + (n == 4 ? k & ~UINT64_C(3) : k), n);
             memcpy(&b, got->bytes[i] + (n == 4 ? k & ~UINT64_C(3) : k), n);
-            fprintf(stderr, "%s, %s: buffer %u byte %llu: %08x instead of %08x\n", trial->kernel->name,
-                    target, i, (unsigned long long)k, b, a);
+            fprintf(stderr, "%s, %s: buffer %u byte %llu: %08x instead of %08x\n",
+                    trial->kernel->name, target, i, (unsigned long long)k, b, a);
             return 1;
         }
     }
@@ -307,7 +312,8 @@ int ls__trial_compare(const ls__trial *trial, const ls__outcome *want, const ls_
     return bad;
 }
 
-static int compare_on(const ls__trial *trials, uint32_t count, ls__outcome *const *wants, const char *target)
+static int compare_on(const ls__trial *trials, uint32_t count, ls__outcome *const *wants,
+                      const char *target)
 {
     int bad = 0;
     /* Our passes are on; and off as well where compiling is cheap. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Compiled kernels against the interpreter: the same module, buffers and launch, every byte compared.
+ * Compiled kernels against the interpreter: the same module, buffers and launch, every byte
+ * compared.
  *
- * Buffers lie at the end of their allocation plus guard bytes that must stay as they are, at a start that
- * is aligned to the element only. A target that this machine cannot run is left out.
+ * Buffers lie at the end of their allocation plus guard bytes that must stay as they are, at a
+ * start that is aligned to the element only. A target that this machine cannot run is left out.
  */
 #ifndef LS_TESTS_EMIT_LLVM_HARNESS_H
 #define LS_TESTS_EMIT_LLVM_HARNESS_H
@@ -25,7 +26,8 @@ typedef struct ls__trial { /* one launch */
 /* Kernel C to IR. Prints diagnostics and returns NULL when it does not compile. */
 ls__ir_module *ls__compile_text(const char *text, const char *path);
 
-/* Random buffers for a kernel: `elements` each, floats mostly ordinary; freed by ls__trial_finish. */
+/* Random buffers for a kernel: `elements` each, floats mostly ordinary; freed by ls__trial_finish.
+ */
 void ls__trial_fill(ls__trial *trial, uint64_t seed, uint32_t elements);
 void ls__trial_finish(ls__trial *trial);
 
@@ -37,16 +39,18 @@ typedef struct ls__outcome ls__outcome;
 ls__outcome *ls__trial_interpret(const ls__trial *trial);
 void ls__outcome_free(ls__outcome *outcome);
 
-/* A module compiled for a target, lowered as that needs, with or without our optimising passes. NULL: it
- * failed, and said why (with the code in LLVM's text). LS_TEST_DUMP=1 in the environment prints the
- * code, 2 after LLVM's passes. */
-struct ls__cpu_object *ls__compile_object(const ls__ir_module *module, const char *target, bool optimize);
+/* A module compiled for a target, lowered as that needs, with or without our optimising passes.
+ * NULL: it failed, and said why (with the code in LLVM's text). LS_TEST_DUMP=1 in the environment
+ * prints the code, 2 after LLVM's passes. */
+struct ls__cpu_object *ls__compile_object(const ls__ir_module *module, const char *target,
+                                          bool optimize);
 
 /* 0 when the compiled kernel does what `want` says, else 1, with a description on stderr. */
-int ls__trial_compare(const ls__trial *trial, const ls__outcome *want, const struct ls__cpu_object *object,
-                      const char *target);
+int ls__trial_compare(const ls__trial *trial, const ls__outcome *want,
+                      const struct ls__cpu_object *object, const char *target);
 
-/* All trials of one module, on all targets that this machine runs or on `only`; counts comparisons. */
+/* All trials of one module, on all targets that this machine runs or on `only`; counts comparisons.
+ */
 int ls__compare_all(const ls__trial *trials, uint32_t count, const char *only, unsigned *runs);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every kernel of the files named on the command line, on random buffers, over several sizes, against the
- * interpreter on all targets. --target T restricts it to one, --seed S changes the buffers.
+ * Every kernel of the files named on the command line, on random buffers, over several sizes,
+ * against the interpreter on all targets. --target T restricts it to one, --seed S changes the
+ * buffers.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,8 @@ static const char *only_target;
 static uint64_t seed = 1;
 static unsigned runs;
 
-/* Sizes that fill strands and workgroups and that do not; lanes beyond the elements are out of range. */
+/* Sizes that fill strands and workgroups and that do not; lanes beyond the elements are out of
+ * range. */
 static const struct {
     uint32_t size[3], elements;
 } shapes[] = {{{96, 1, 1}, 96}, {{33, 3, 1}, 100}, {{1, 1, 1}, 7}, {{200, 2, 2}, 801}};
@@ -24,7 +26,8 @@ enum { SHAPES = sizeof shapes / sizeof *shapes };
 
 static void fill_scalars(const ls__ir_function *kernel, uint32_t elements, uint8_t scalars[1024])
 {
-    for (uint32_t i = 0; i < kernel->params.count; i++) { /* near the number of elements, or fractions */
+    for (uint32_t i = 0; i < kernel->params.count;
+         i++) { /* near the number of elements, or fractions */
         const ls__ir_param *p = &kernel->params.items[i];
         float f = 0.75f;
         uint32_t n = elements - (uint32_t)(seed % 3);

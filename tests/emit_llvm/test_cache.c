@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The code cache of the CPU device, through the public calls: what is compiled once is found again, by
- * this process and by another, which then never loads libLLVM; a damaged file is dropped; another
- * program, or one built unchecked, is another entry.
+ * The code cache of the CPU device, through the public calls: what is compiled once is found again,
+ * by this process and by another, which then never loads libLLVM; a damaged file is dropped;
+ * another program, or one built unchecked, is another entry.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -20,8 +20,9 @@
 static char folder[] = "/tmp/ls-test-cache-XXXXXX";
 static const char *self;
 
-static const char source[] = "kernel void twice(u32 n, u32 *y)\n"
-                             "{\n    u32 i = global_id(0);\n    if (i < n)\n        y[i] = 2 * i;\n}\n";
+static const char source[] =
+    "kernel void twice(u32 n, u32 *y)\n"
+    "{\n    u32 i = global_id(0);\n    if (i < n)\n        y[i] = 2 * i;\n}\n";
 
 typedef struct built {
     uint64_t hits, misses;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The object loader on what is not a good object: every prefix of one, and one with bytes changed, from
- * heap copies of the exact size, so that a sanitizer sees a read beyond. What still loads is not run.
+ * The object loader on what is not a good object: every prefix of one, and one with bytes changed,
+ * from heap copies of the exact size, so that a sanitizer sees a read beyond. What still loads is
+ * not run.
  */
 #include <elf.h>
 #include <stdio.h>

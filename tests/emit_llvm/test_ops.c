@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A kernel for each operation and type, over special and random operands, against the interpreter on all
- * targets: what is pure, loads and stores of each memory type (also past the end, also narrow ones),
- * atomics, operations between lanes. All are functions of one module, so that it is compiled once a
- * target. The table of opcodes says what there is, so a new operation is tested without being named here.
+ * A kernel for each operation and type, over special and random operands, against the interpreter
+ * on all targets: what is pure, loads and stores of each memory type (also past the end, also
+ * narrow ones), atomics, operations between lanes. All are functions of one module, so that it is
+ * compiled once a target. The table of opcodes says what there is, so a new operation is tested
+ * without being named here.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,18 +22,87 @@ static uint32_t trial_count;
 
 /* --- inputs ----------------------------------------------------------------------------------- */
 
-static const uint64_t specials[] = {
-    0, 1, 2, 3, 7, 8, 31, 32, 33, 63, 64, 127, 128, 255, 256, 0x7fff, 0x8000, 0xffff, 0x7fffffff, 0x80000000,
-    0x80000001, 0xffffffff, 0xfffffffe, 0xffffffffffffffff, 0x7fffffffffffffff, 0x8000000000000000,
-    0x100000000, 0xffffffff80000000, 0x3f800000, 0xbf800000, 0x3f000000, 0x3effffff, 0x3fc00000,
-    0x40200000, 0x4b000001, 0x4affffff, 0x00800000, 0x007fffff, 0x807fffff, 0x7f7fffff, 0x7f800000,
-    0xff800000, 0x7fc00000, 0x7f800001, 0xffc12345, 0x4f000000, 0x4effffff, 0xcf000000, 0x4f800000,
-    0x5f000000, 0x477fe000, 0x477ff000, 0x33000000, 0x387fc000, 0x7c00, 0x7c01, 0x03ff, 0x7f81,
-    0x3ff0000000000000, 0xbff0000000000000, 0x3fdfffffffffffff, 0x4330000000000001, 0x432fffffffffffff,
-    0x0010000000000000, 0x000fffffffffffff, 0x7fefffffffffffff, 0x7ff0000000000000, 0xfff0000000000000,
-    0x7ff8000000000000, 0x7ff0000000000001, 0xfff8123456789abc, 0x41e0000000000000, 0xc1e0000000000000,
-    0x43e0000000000000, 0xc3e0000000000000, 0x43f0000000000000, 0x47efffffe0000000, 0x47effffff0000000,
-    0x36a0000000000000, 0x3690000000000000, 0x380fffffe0000000};
+static const uint64_t specials[] = {0,
+                                    1,
+                                    2,
+                                    3,
+                                    7,
+                                    8,
+                                    31,
+                                    32,
+                                    33,
+                                    63,
+                                    64,
+                                    127,
+                                    128,
+                                    255,
+                                    256,
+                                    0x7fff,
+                                    0x8000,
+                                    0xffff,
+                                    0x7fffffff,
+                                    0x80000000,
+                                    0x80000001,
+                                    0xffffffff,
+                                    0xfffffffe,
+                                    0xffffffffffffffff,
+                                    0x7fffffffffffffff,
+                                    0x8000000000000000,
+                                    0x100000000,
+                                    0xffffffff80000000,
+                                    0x3f800000,
+                                    0xbf800000,
+                                    0x3f000000,
+                                    0x3effffff,
+                                    0x3fc00000,
+                                    0x40200000,
+                                    0x4b000001,
+                                    0x4affffff,
+                                    0x00800000,
+                                    0x007fffff,
+                                    0x807fffff,
+                                    0x7f7fffff,
+                                    0x7f800000,
+                                    0xff800000,
+                                    0x7fc00000,
+                                    0x7f800001,
+                                    0xffc12345,
+                                    0x4f000000,
+                                    0x4effffff,
+                                    0xcf000000,
+                                    0x4f800000,
+                                    0x5f000000,
+                                    0x477fe000,
+                                    0x477ff000,
+                                    0x33000000,
+                                    0x387fc000,
+                                    0x7c00,
+                                    0x7c01,
+                                    0x03ff,
+                                    0x7f81,
+                                    0x3ff0000000000000,
+                                    0xbff0000000000000,
+                                    0x3fdfffffffffffff,
+                                    0x4330000000000001,
+                                    0x432fffffffffffff,
+                                    0x0010000000000000,
+                                    0x000fffffffffffff,
+                                    0x7fefffffffffffff,
+                                    0x7ff0000000000000,
+                                    0xfff0000000000000,
+                                    0x7ff8000000000000,
+                                    0x7ff0000000000001,
+                                    0xfff8123456789abc,
+                                    0x41e0000000000000,
+                                    0xc1e0000000000000,
+                                    0x43e0000000000000,
+                                    0xc3e0000000000000,
+                                    0x43f0000000000000,
+                                    0x47efffffe0000000,
+                                    0x47effffff0000000,
+                                    0x36a0000000000000,
+                                    0x3690000000000000,
+                                    0x380fffffe0000000};
 
 static uint64_t draw(ls__rng *rng)
 {
@@ -68,7 +138,8 @@ static ls_mem int_mem(ls_type type)
     return type == LS_TYPE_BOOL ? LS_MEM_BOOL : is_wide(type) ? LS_MEM_U64 : LS_MEM_U32;
 }
 
-static ls__ir_cursor begin_kernel(const char *name, const ls_mem *mems, uint32_t count, bool unordered)
+static ls__ir_cursor begin_kernel(const char *name, const ls_mem *mems, uint32_t count,
+                                  bool unordered)
 {
     ls__ir_function *kernel = ls__ir_function_add(module, name, true);
     kernel->unordered = unordered;
@@ -93,7 +164,8 @@ static ls_value id(ls__ir_cursor *at, ls_id which)
 
 static ls_value offset_of(ls__ir_cursor *at, ls_value index, uint64_t stride)
 {
-    return ls__ir_index(at, ls__ir_const_i64(at, 0), ls__ir_emit1(at, LS_OP_ZEXT, index), stride, 0);
+    return ls__ir_index(at, ls__ir_const_i64(at, 0), ls__ir_emit1(at, LS_OP_ZEXT, index), stride,
+                        0);
 }
 
 /* Element of this lane in buffer `index`, as a value of `type`. */
@@ -109,7 +181,8 @@ static void result(ls__ir_cursor *at, uint32_t index, ls_value value)
 {
     ls_type type = ls__ir_type_of(at->function, value);
     if (is_float(type))
-        value = ls__ir_convert(at, LS_OP_FBITS, type == LS_TYPE_F64 ? LS_TYPE_I64 : LS_TYPE_I32, value);
+        value =
+            ls__ir_convert(at, LS_OP_FBITS, type == LS_TYPE_F64 ? LS_TYPE_I64 : LS_TYPE_I32, value);
     ls_value offset = offset_of(at, id(at, LS_ID_GLOBAL_ID), ls__ir_mem_bytes(int_mem(type)));
     ls__ir_store(at, int_mem(type), (ls_base){LS_BASE_BUFFER, index}, offset, value);
 }
@@ -122,7 +195,8 @@ static void add_trial(const ls__ir_function *kernel, uint64_t seed, uint32_t ele
     if (trial_count == MAX_TRIALS)
         abort();
     ls__trial *t = &trials[trial_count++];
-    *t = (ls__trial){.module = module, .kernel = kernel, .scalars = scalars, .global_size = {LANES, 1, 1}};
+    *t = (ls__trial){
+        .module = module, .kernel = kernel, .scalars = scalars, .global_size = {LANES, 1, 1}};
     for (uint32_t i = 0; i < kernel->params.count; i++) {
         uint32_t bytes = kernel->params.items[i].size;
         t->size[i] = (uint64_t)bytes * elements;
@@ -153,7 +227,8 @@ static bool result_fits(ls_op op, ls_type type, ls_type result_type, uint64_t im
         return is_float(result_type);
     case LS_OP_F2S:
     case LS_OP_F2U:
-        return !is_float(result_type) && result_type != LS_TYPE_BOOL && (imm <= 32 || is_wide(result_type));
+        return !is_float(result_type) && result_type != LS_TYPE_BOOL &&
+               (imm <= 32 || is_wide(result_type));
     case LS_OP_F2F:
         return is_float(result_type) && type != result_type;
     case LS_OP_F16_TO_F32:
@@ -174,8 +249,8 @@ static void add_pure(ls_op op, ls_type type, ls_type explicit_type, uint64_t imm
     uint32_t count = (uint32_t)strlen(info->operands);
     ls_mem mems[4];
     ls_value args[3];
-    char *name = ls__arena_printf(&module->arena, "%s.%u.%u.%llu.%llu", info->name, type, explicit_type,
-                                  (unsigned long long)imm, (unsigned long long)imm2);
+    char *name = ls__arena_printf(&module->arena, "%s.%u.%u.%llu.%llu", info->name, type,
+                                  explicit_type, (unsigned long long)imm, (unsigned long long)imm2);
     for (uint32_t i = 0; i < count; i++)
         mems[i] = int_mem(type_of_letter(info->operands[i], type));
     ls_type result_type = info->result == 'r' ? explicit_type : type_of_letter(info->result, type);
@@ -209,7 +284,8 @@ static void add_typed(ls_op op, ls_type type)
 
 static void add_indices(void)
 {
-    static const uint64_t strides[] = {0, 1, 4, 12, INT64_MAX, UINT64_C(1) << 63}, counts[] = {0, 1, 64};
+    static const uint64_t strides[] = {0, 1, 4, 12, INT64_MAX, UINT64_C(1) << 63},
+                          counts[] = {0, 1, 64};
     for (int s = 0; s < 6; s++) {
         for (int c = 0; c < 3; c++)
             add_pure(LS_OP_INDEX, LS_TYPE_VOID, LS_TYPE_VOID, strides[s], counts[c]);
@@ -253,10 +329,12 @@ static void add_copy(ls_mem mem, uint64_t stride_factor, bool divergent)
     ls_value from = ls__ir_emit2(&at, LS_OP_ADD, lane, ls__ir_const_i32(&at, 3));
     if (divergent) {
         ls_value odd = ls__ir_emit2(&at, LS_OP_AND, lane, ls__ir_const_i32(&at, 5));
-        ls__ir_inst *inst = ls__ir_if(&at, ls__ir_emit2(&at, LS_OP_EQ, odd, ls__ir_const_i32(&at, 1)));
+        ls__ir_inst *inst =
+            ls__ir_if(&at, ls__ir_emit2(&at, LS_OP_EQ, odd, ls__ir_const_i32(&at, 1)));
         at.region = inst->regions[0];
     }
-    ls_value value = ls__ir_load(&at, mem, (ls_base){LS_BASE_BUFFER, 0}, offset_of(&at, from, bytes * stride_factor));
+    ls_value value = ls__ir_load(&at, mem, (ls_base){LS_BASE_BUFFER, 0},
+                                 offset_of(&at, from, bytes * stride_factor));
     ls__ir_store(&at, mem, (ls_base){LS_BASE_BUFFER, 1}, offset_of(&at, lane, bytes), value);
     add_trial(at.function, 100 + trial_count, LANES - 5);
 }
@@ -267,7 +345,8 @@ static void add_atomic(ls_atomic kind, ls_mem mem)
     char *name = ls__arena_printf(&module->arena, "atomic.%u.%s", kind, ls__ir_mem_name(mem));
     ls__ir_cursor at = begin_kernel(name, mems, 2, false);
     ls_type type = ls__ir_mem_type(mem);
-    ls_value place = ls__ir_emit2(&at, LS_OP_UREM, id(&at, LS_ID_GLOBAL_ID), ls__ir_const_i32(&at, 37));
+    ls_value place =
+        ls__ir_emit2(&at, LS_OP_UREM, id(&at, LS_ID_GLOBAL_ID), ls__ir_const_i32(&at, 37));
     ls_value args[2] = {offset_of(&at, place, ls__ir_mem_bytes(mem)), operand(&at, 0, type)};
     ls__ir_inst *inst = ls__ir_insert(&at, LS_OP_ATOMIC, type, args, 2);
     inst->imm = kind;
@@ -296,9 +375,11 @@ static void add_between(ls_op op, ls_type type, uint64_t imm)
     bool has_lane = op == LS_OP_SG_SHUFFLE || op == LS_OP_SG_BROADCAST;
     ls_type result_type = op == LS_OP_SG_BALLOT ? LS_TYPE_I32 : type;
     ls_mem mems[3] = {int_mem(type), LS_MEM_U32, int_mem(result_type)};
-    char *name = ls__arena_printf(&module->arena, "%s.%u.%llu", ls__ir_op(op)->name, type, (unsigned long long)imm);
+    char *name = ls__arena_printf(&module->arena, "%s.%u.%llu", ls__ir_op(op)->name, type,
+                                  (unsigned long long)imm);
     ls__ir_cursor at = begin_kernel(name, mems, 3, false);
-    ls_value args[2] = {operand(&at, 0, type), has_lane ? operand(&at, 1, LS_TYPE_I32) : (ls_value){0}};
+    ls_value args[2] = {operand(&at, 0, type),
+                        has_lane ? operand(&at, 1, LS_TYPE_I32) : (ls_value){0}};
     ls_value value = ls__ir_emit(&at, op, LS_TYPE_VOID, args, has_lane ? 2 : 1);
     ls__ir_def(at.function, value)->imm = imm;
     result(&at, 2, value);
@@ -307,14 +388,16 @@ static void add_between(ls_op op, ls_type type, uint64_t imm)
 
 static void add_cooperation(void)
 {
-    static const ls_type types[] = {LS_TYPE_BOOL, LS_TYPE_I32, LS_TYPE_I64, LS_TYPE_F32, LS_TYPE_F64};
+    static const ls_type types[] = {LS_TYPE_BOOL, LS_TYPE_I32, LS_TYPE_I64, LS_TYPE_F32,
+                                    LS_TYPE_F64};
     for (int t = 0; t < 5; t++) {
         add_between(LS_OP_SG_SHUFFLE, types[t], 0);
         add_between(LS_OP_SG_BROADCAST, types[t], 0);
         add_between(LS_OP_WG_UNIFORM, types[t], 0);
         for (uint64_t kind = 0; kind < LS_REDUCE_COUNT; kind++) {
             bool of_floats = kind == LS_REDUCE_FMIN || kind == LS_REDUCE_FMAX;
-            if (types[t] != LS_TYPE_BOOL && (kind == LS_REDUCE_ADD || of_floats == is_float(types[t])))
+            if (types[t] != LS_TYPE_BOOL &&
+                (kind == LS_REDUCE_ADD || of_floats == is_float(types[t])))
                 add_between(LS_OP_SG_REDUCE, types[t], kind);
         }
     }

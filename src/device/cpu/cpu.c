@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The CPU device: memory is the host's, jobs run on the executor of device/host, the workgroups of a
- * dispatch on the pool. Results do not depend on the number of threads: a workgroup's writes are its
- * own, atomics whose order cannot show aside, and of several traps the lowest is kept.
+ * The CPU device: memory is the host's, jobs run on the executor of device/host, the workgroups of
+ * a dispatch on the pool. Results do not depend on the number of threads: a workgroup's writes are
+ * its own, atomics whose order cannot show aside, and of several traps the lowest is kept.
  *
- * What a dispatch needs for each thread (scratch memory, a trap record) is there before it begins, so
- * that nothing can fail once something has run.
+ * What a dispatch needs for each thread (scratch memory, a trap record) is there before it begins,
+ * so that nothing can fail once something has run.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -111,7 +111,8 @@ static void report_trap(const cpu_device *device, ls__host_dispatch_result *resu
     result->trap_workgroup = lowest->workgroup;
 }
 
-/* Lanes differ from launch to launch, so this is a guess; it only decides whether to wake others. */
+/* Lanes differ from launch to launch, so this is a guess; it only decides whether to wake others.
+ */
 static uint64_t expected_ns(const cpu_kernel *kernel, uint64_t lanes)
 {
     if (kernel->lane_ps == 0 || lanes > UINT32_MAX)
@@ -151,7 +152,8 @@ static ls_status dispatch(void *context, const ls__host_dispatch *d,
     r.args = &args;
     memset(device->traps, 0, ls__cpu_pool_threads(device->pool) * sizeof *device->traps);
     uint64_t begun = ls__os_now_ns();
-    ls__cpu_pool_run(device->pool, groups, expected_ns(compiled, groups * lanes), run_workgroups, &r);
+    ls__cpu_pool_run(device->pool, groups, expected_ns(compiled, groups * lanes), run_workgroups,
+                     &r);
     compiled->lane_ps = (ls__os_now_ns() - begun) * 1000 / (groups * lanes) + 1;
     if (atomic_load(&r.stopped))
         return ls__fail(error, LS_E_CANCELLED, "cancelled");
@@ -171,8 +173,8 @@ static uint32_t list(ls_device_info *infos, uint32_t capacity)
         return 1;
     ls__llvm_native_target(target);
     infos[0] = (ls_device_info){.name = "cpu", .kind = LS_DEVICE_CPU};
-    snprintf(infos[0].description, sizeof infos[0].description, "this machine's CPU (%s), %u threads",
-             target, ls__os_cpu_count());
+    snprintf(infos[0].description, sizeof infos[0].description,
+             "this machine's CPU (%s), %u threads", target, ls__os_cpu_count());
 #ifdef LS_HAVE_LLVM
     infos[0].usable = true;
 #else
@@ -255,7 +257,8 @@ static const char *target(const ls__backend_device *device)
     return cpu_of(device)->target;
 }
 
-/* --- memory ------------------------------------------------------------------------------------ */
+/* --- memory ------------------------------------------------------------------------------------
+ */
 
 static ls_status allocate(ls__backend_device *device, uint64_t size, ls__backend_memory **memory,
                           ls_error *error)
@@ -301,7 +304,8 @@ static ls_status write_span(ls__backend_device *device, const ls__span *span, co
     return LS_OK;
 }
 
-/* --- programs ----------------------------------------------------------------------------------- */
+/* --- programs -----------------------------------------------------------------------------------
+ */
 
 static void program_free(ls__backend_device *device, ls__backend_program *program)
 {
@@ -335,9 +339,9 @@ static ls_status program_build(ls__backend_device *device, const ls__backend_cod
         return ls__fail_oom(error, sizeof *made);
     made->descriptions = code->kernels;
     made->kernels = ls__mem_alloc(code->kernel_count, sizeof *made->kernels);
-    ls_status status =
-        made->kernels ? ls__cpu_object_load(code->bytes, code->size, &made->object, error)
-                      : ls__fail_oom(error, code->kernel_count * sizeof *made->kernels);
+    ls_status status = made->kernels
+                           ? ls__cpu_object_load(code->bytes, code->size, &made->object, error)
+                           : ls__fail_oom(error, code->kernel_count * sizeof *made->kernels);
     for (uint32_t i = 0; i < code->kernel_count && status == LS_OK; i++)
         status = find_kernel(made, &code->kernels[i], &made->kernels[i], error);
     if (status != LS_OK) {
@@ -348,7 +352,8 @@ static ls_status program_build(ls__backend_device *device, const ls__backend_cod
     return LS_OK;
 }
 
-/* --- jobs ---------------------------------------------------------------------------------------- */
+/* --- jobs ----------------------------------------------------------------------------------------
+ */
 
 static void start(ls__backend_device *device, ls__job *job)
 {
@@ -379,5 +384,6 @@ const ls__backend ls__cpu_backend = {
     .cancel = cancel,
     .cancel_grace_ns = 10000000000u,
     .optimize = true,
-    .only_by_name = true, /* until it has been proven as the reference has: then the default device */
+    .only_by_name =
+        true, /* until it has been proven as the reference has: then the default device */
 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ELF64 relocatable objects of x86-64 and AArch64. Sections that are allocated are laid out in one mapping,
- * in three groups of pages: code (with a stub for each outside function), constants, data; then the pages
- * get their protection. Sections keep their alignment up to a page.
+ * ELF64 relocatable objects of x86-64 and AArch64. Sections that are allocated are laid out in one
+ * mapping, in three groups of pages: code (with a stub for each outside function), constants, data;
+ * then the pages get their protection. Sections keep their alignment up to a page.
  *
- * Outside functions are reached through stubs, since a call reaches 2 GiB (x86-64) or 128 MiB only. A
- * reference through the global offset table is served by a table of one entry for each symbol.
+ * Outside functions are reached through stubs, since a call reaches 2 GiB (x86-64) or 128 MiB only.
+ * A reference through the global offset table is served by a table of one entry for each symbol.
  */
 #include <elf.h>
 #include <string.h>
@@ -25,7 +25,7 @@ struct ls__cpu_object {
     uint8_t *image;
     size_t image_bytes;
     uint64_t group_end[GROUP_COUNT]; /* in the image, multiples of the page */
-    uint64_t *places;                /* by section: offset in the image, UINT64_MAX when not loaded */
+    uint64_t *places; /* by section: offset in the image, UINT64_MAX when not loaded */
     uint64_t *section_bytes;
     uint32_t section_count;
     Elf64_Sym *symbols;
@@ -78,8 +78,9 @@ static bool read_header(loader *l)
     if (l->size < sizeof l->header)
         return fail(l, "too short");
     memcpy(&l->header, l->bytes, sizeof l->header);
-    if (memcmp(l->header.e_ident, ELFMAG, SELFMAG) != 0 || l->header.e_ident[EI_CLASS] != ELFCLASS64 ||
-        l->header.e_ident[EI_DATA] != ELFDATA2LSB || l->header.e_type != ET_REL)
+    if (memcmp(l->header.e_ident, ELFMAG, SELFMAG) != 0 ||
+        l->header.e_ident[EI_CLASS] != ELFCLASS64 || l->header.e_ident[EI_DATA] != ELFDATA2LSB ||
+        l->header.e_type != ET_REL)
         return fail(l, "not a relocatable ELF64 file");
     if (l->header.e_machine != machine)
         return fail(l, "for another machine");
@@ -97,7 +98,8 @@ static bool read_header(loader *l)
     for (uint32_t i = 0; i < count; i++) {
         const Elf64_Shdr *s = &l->sections[i];
         l->object->places[i] = UINT64_MAX;
-        if (s->sh_type != SHT_NOBITS && s->sh_type != SHT_NULL && !in_file(l, s->sh_offset, s->sh_size))
+        if (s->sh_type != SHT_NOBITS && s->sh_type != SHT_NULL &&
+            !in_file(l, s->sh_offset, s->sh_size))
             return fail(l, "a section is not in the file");
         if (s->sh_size > max_image_bytes)
             return fail(l, "a section is too large");
@@ -183,7 +185,8 @@ static bool lay_out(loader *l)
     o->image = image;
     for (uint32_t i = 0; i < o->section_count; i++) {
         if (o->places[i] != UINT64_MAX && l->sections[i].sh_type != SHT_NOBITS)
-            memcpy(o->image + o->places[i], l->bytes + l->sections[i].sh_offset, l->sections[i].sh_size);
+            memcpy(o->image + o->places[i], l->bytes + l->sections[i].sh_offset,
+                   l->sections[i].sh_size);
     }
     return true;
 }
@@ -392,7 +395,8 @@ static bool relocate(loader *l, const Elf64_Shdr *section)
                    .addend = r.r_addend,
                    .index = (uint32_t)ELF64_R_SYM(r.r_info)};
         f.place = (uint64_t)(uintptr_t)f.at;
-        if (!symbol_address(l, f.index, &f.symbol) || !apply(l, (uint32_t)ELF64_R_TYPE(r.r_info), &f))
+        if (!symbol_address(l, f.index, &f.symbol) ||
+            !apply(l, (uint32_t)ELF64_R_TYPE(r.r_info), &f))
             return false;
     }
     return true;
@@ -411,7 +415,8 @@ static bool relocate_all(loader *l)
 
 static bool protect(loader *l)
 {
-    static const int protection[GROUP_COUNT] = {PROT_READ | PROT_EXEC, PROT_READ, PROT_READ | PROT_WRITE};
+    static const int protection[GROUP_COUNT] = {PROT_READ | PROT_EXEC, PROT_READ,
+                                                PROT_READ | PROT_WRITE};
     const ls__cpu_object *o = l->object;
     uint64_t begin = 0;
     for (group g = CODE; g < GROUP_COUNT; g++) {
@@ -426,7 +431,8 @@ static bool protect(loader *l)
 
 /* --- the calls -------------------------------------------------------------------------------- */
 
-ls_status ls__cpu_object_load(const void *bytes, size_t size, ls__cpu_object **object, ls_error *error)
+ls_status ls__cpu_object_load(const void *bytes, size_t size, ls__cpu_object **object,
+                              ls_error *error)
 {
     ls_error own = {0};
     loader l = {.bytes = bytes, .size = size, .error = error ? error : &own};
@@ -434,7 +440,8 @@ ls_status ls__cpu_object_load(const void *bytes, size_t size, ls__cpu_object **o
     *object = l.object;
     if (!l.object)
         return ls__fail_oom(error, sizeof *l.object);
-    bool good = read_header(&l) && read_symbols(&l) && lay_out(&l) && relocate_all(&l) && protect(&l);
+    bool good =
+        read_header(&l) && read_symbols(&l) && lay_out(&l) && relocate_all(&l) && protect(&l);
     ls__mem_free(l.sections);
     if (good)
         return LS_OK;

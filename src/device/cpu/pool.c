@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A task is open while workers may join: `state` holds its number, whether it is open, and how many
- * workers are inside, in one word, so that joining and closing cannot miss each other. Items are handed
- * out by an atomic counter, in several chunks for each thread.
+ * workers are inside, in one word, so that joining and closing cannot miss each other. Items are
+ * handed out by an atomic counter, in several chunks for each thread.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -49,7 +49,8 @@ static void relax(void)
 #endif
 }
 
-/* --- items ------------------------------------------------------------------------------------- */
+/* --- items -------------------------------------------------------------------------------------
+ */
 
 static bool take(ls__cpu_pool *pool, uint64_t *first, uint64_t *count)
 {
@@ -72,7 +73,8 @@ static void work_on(ls__cpu_pool *pool, uint32_t thread)
     }
 }
 
-/* --- workers ------------------------------------------------------------------------------------ */
+/* --- workers ------------------------------------------------------------------------------------
+ */
 
 /* Joins the open task unless it is the one numbered `last`. */
 static bool join(ls__cpu_pool *pool, uint64_t last, uint64_t *number)
@@ -131,7 +133,8 @@ static void *worker_main(void *argument)
     return NULL;
 }
 
-/* --- the owner ----------------------------------------------------------------------------------- */
+/* --- the owner -----------------------------------------------------------------------------------
+ */
 
 static void open_task(ls__cpu_pool *pool)
 {
@@ -165,8 +168,8 @@ static void close_task(ls__cpu_pool *pool)
     pthread_mutex_unlock(&pool->lock);
 }
 
-void ls__cpu_pool_run(ls__cpu_pool *pool, uint64_t count, uint64_t expected_ns, ls__cpu_pool_work *work,
-                  void *context)
+void ls__cpu_pool_run(ls__cpu_pool *pool, uint64_t count, uint64_t expected_ns,
+                      ls__cpu_pool_work *work, void *context)
 {
     bool alone = pool->thread_count == 1 || count == 1 || expected_ns < WORTH_WAKING_NS;
     uint64_t chunks = (uint64_t)pool->thread_count * CHUNKS_PER_THREAD;
@@ -184,7 +187,8 @@ void ls__cpu_pool_run(ls__cpu_pool *pool, uint64_t count, uint64_t expected_ns, 
     close_task(pool);
 }
 
-/* --- life ------------------------------------------------------------------------------------------ */
+/* --- life
+ * ------------------------------------------------------------------------------------------ */
 
 uint32_t ls__cpu_pool_threads(const ls__cpu_pool *pool)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How compiled kernels are called: shared by the code generator (which spells these layouts in LLVM
- * types) and by device/cpu (which fills them in). The same for both tiers, both modes and all feature
- * levels, so objects may be exchanged between submissions.
+ * types) and by device/cpu (which fills them in). The same for both tiers, both modes and all
+ * feature levels, so objects may be exchanged between submissions.
  *
  * An object exports for each kernel, by its ls_function.id N, the function ls_kernel_N of type
  * ls__cpu_kernel and the table ls_kernel_info_N of type ls__cpu_kernel_info.
@@ -37,11 +37,12 @@ typedef struct ls__cpu_args {
     uint32_t reserved;
 } ls__cpu_args;
 
-/* Runs workgroups [first, first + count), ascending, in linear order with x fastest. Returns 0, or 1
- * when it stopped because of *args->cancel. `scratch`: ls__cpu_kernel_info.scratch_bytes bytes, aligned
- * to LS__CPU_SCRATCH_ALIGNMENT, of this thread alone; need not be cleared. Runs under the default
- * floating-point environment, which the caller sees to. */
-typedef int ls__cpu_kernel(const ls__cpu_args *args, uint64_t first, uint64_t count, uint8_t *scratch);
+/* Runs workgroups [first, first + count), ascending, in linear order with x fastest. Returns 0, or
+ * 1 when it stopped because of *args->cancel. `scratch`: ls__cpu_kernel_info.scratch_bytes bytes,
+ * aligned to LS__CPU_SCRATCH_ALIGNMENT, of this thread alone; need not be cleared. Runs under the
+ * default floating-point environment, which the caller sees to. */
+typedef int ls__cpu_kernel(const ls__cpu_args *args, uint64_t first, uint64_t count,
+                           uint8_t *scratch);
 
 enum { LS__CPU_SCRATCH_ALIGNMENT = 64 };
 

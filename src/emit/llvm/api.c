@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loads libLLVM once in a process and keeps it: unloading it would cost more than it gives, since its
- * targets are registered for good. RTLD_LOCAL, because a Vulkan driver may bring another LLVM.
+ * Loads libLLVM once in a process and keeps it: unloading it would cost more than it gives, since
+ * its targets are registered for good. RTLD_LOCAL, because a Vulkan driver may bring another LLVM.
  *
- * The process-wide state is this file's alone: the table below, and LLVM's own options and handlers.
+ * The process-wide state is this file's alone: the table below, and LLVM's own options and
+ * handlers.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -14,6 +15,14 @@
 #include "emit/llvm/api.h"
 
 static const char *const library_names[] = {"libLLVM.so.19.1", "libLLVM-19.so.1", "libLLVM-19.so"};
+
+/* Targets that a libLLVM was built without are left out. */
+static const char *const initializers[] = {
+    "LLVMInitializeX86TargetInfo",     "LLVMInitializeX86Target",
+    "LLVMInitializeX86TargetMC",       "LLVMInitializeX86AsmPrinter",
+    "LLVMInitializeAArch64TargetInfo", "LLVMInitializeAArch64Target",
+    "LLVMInitializeAArch64TargetMC",   "LLVMInitializeAArch64AsmPrinter",
+};
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static ls__llvm table;
@@ -26,8 +35,8 @@ static void fail(const char *what, const char *detail)
     snprintf(load_message, sizeof load_message, "%s: %s", what, detail ? detail : "unknown reason");
 }
 
-/* LLVM calls this where it would abort; there is no way on. Nothing reaches it that the checks before
- * LLVM let through, so it names the fault and lets LLVM end the process. */
+/* LLVM calls this where it would abort; there is no way on. Nothing reaches it that the checks
+ * before LLVM let through, so it names the fault and lets LLVM end the process. */
 static void fatal(const char *reason)
 {
     (void)reason;
@@ -35,23 +44,19 @@ static void fatal(const char *reason)
 
 static void resolve(void *library)
 {
-#define X(name)                                                                                    \
+#define LS_LLVM(name)                                                                              \
     table.name = (__typeof__(table.name))dlsym(library, "LLVM" #name);                             \
     if (!table.name) {                                                                             \
         fail("libLLVM lacks a function", "LLVM" #name);                                            \
         return;                                                                                    \
     }
-    LS__LLVM_FUNCTIONS(X)
-#undef X
-    /* Targets that this libLLVM was built without are left out. */
-#define X(name)                                                                                    \
-    do {                                                                                           \
-        void (*initialize)(void) = (void (*)(void))dlsym(library, "LLVM" #name);                   \
-        if (initialize)                                                                            \
-            initialize();                                                                          \
-    } while (0);
-    LS__LLVM_TARGETS(X)
-#undef X
+#include "emit/llvm/functions.def"
+#undef LS_LLVM
+    for (size_t i = 0; i < sizeof initializers / sizeof *initializers; i++) {
+        void (*initialize)(void) = (void (*)(void))dlsym(library, initializers[i]);
+        if (initialize)
+            initialize();
+    }
     unsigned major = 0;
     table.GetVersion(&major, NULL, NULL);
     if (major != 19) {

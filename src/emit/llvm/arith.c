@@ -3,13 +3,12 @@
  * Operations on values: what src/ir/eval.c defines, in LLVM's instructions, alike for scalars and
  * vectors.
  *
- * Rules. No fast-math flag, no nsw, nuw, exact or inbounds: nothing here may be poison, so every count,
- * divisor and conversion is guarded. Nothing may become a call of libm: what a feature level has no
- * instruction for has been lowered before (ls__llvm_lowering). NaNs are made the one NaN on integers,
- * where LLVM must keep bits.
+ * Rules. No fast-math flag, no nsw, nuw, exact or inbounds: nothing here may be poison, so every
+ * count, divisor and conversion is guarded. Nothing may become a call of libm: what a feature level
+ * has no instruction for has been lowered before (ls__llvm_lowering). NaNs are made the one NaN on
+ * integers, where LLVM must keep bits.
  */
 #include "emit/llvm/build.h"
-
 
 static lt bits_type(unit *u, ls_type type)
 {
@@ -64,8 +63,9 @@ static lv count_of(unit *u, lv count) /* modulo the width */
     return mk_and(u, count, mk_k(u, count, mk_int_bits(u, count) - 1));
 }
 
-/* 32-bit division of vectors in f64: the quotient of two integers of 32 bits is correctly cut, since it
- * differs from every integer above it by at least 1/b > 2^-32, and the rounding by at most 2^-22. */
+/* 32-bit division of vectors in f64: the quotient of two integers of 32 bits is correctly cut,
+ * since it differs from every integer above it by at least 1/b > 2^-32, and the rounding by at most
+ * 2^-22. */
 static lv divide_by_float(unit *u, bool is_signed, lv a, lv b)
 {
     lt wide = mk_type_like(u, a, u->e->f64), type = u->l->TypeOf(a);
@@ -131,8 +131,8 @@ static lv mulhi64(unit *u, bool is_signed, lv a, lv b)
     lv b0 = mk_and(u, b, low), b1 = mk_lshr(u, b, half);
     lv middle = mk_add(u, mk_mul(u, a1, b0), mk_lshr(u, mk_mul(u, a0, b0), half));
     lv rest = mk_add(u, mk_mul(u, a0, b1), mk_and(u, middle, low));
-    lv high = mk_add(u, mk_mul(u, a1, b1),
-                     mk_add(u, mk_lshr(u, middle, half), mk_lshr(u, rest, half)));
+    lv high =
+        mk_add(u, mk_mul(u, a1, b1), mk_add(u, mk_lshr(u, middle, half), mk_lshr(u, rest, half)));
     if (is_signed) {
         high = mk_sub(u, high, mk_and(u, mk_ashr(u, a, top), b));
         high = mk_sub(u, high, mk_and(u, mk_ashr(u, b, top), a));
@@ -166,7 +166,8 @@ static lv leading_zeros(unit *u, const char *name, lv a)
 
 /* --- dot products ----------------------------------------------------------------------------- */
 
-/* `part` operands of `lanes` lanes each, cut from a vector; one part when the vector is no longer. */
+/* `part` operands of `lanes` lanes each, cut from a vector; one part when the vector is no longer.
+ */
 static lv take_lanes(unit *u, lv vector, uint32_t from, uint32_t count)
 {
     if (count == u->width)
@@ -239,7 +240,8 @@ static lv dot4_words(unit *u, bool a_signed, lv c, lv a, lv b)
         lanes = 8;
     }
     lt words = u->l->VectorType(u->e->i16, 2 * u->width);
-    lv sum = c, aw = u->l->BuildBitCast(u->b, a, words, ""), bw = u->l->BuildBitCast(u->b, b, words, "");
+    lv sum = c, aw = u->l->BuildBitCast(u->b, a, words, ""),
+       bw = u->l->BuildBitCast(u->b, b, words, "");
     lv eight = mk_k(u, aw, 8);
     for (int odd = 0; odd < 2; odd++) {
         lv left = odd ? aw : mk_shl(u, aw, eight), right = odd ? bw : mk_shl(u, bw, eight);
@@ -333,8 +335,8 @@ static lv float_to_float(unit *u, const ls__ir_inst *inst, lv a)
 
 /* --- addresses -------------------------------------------------------------------------------- */
 
-/* offset + index * stride, exact, or NOWHERE: in 128 bits, where the upper half of what fits in 64 is all
- * sign. The stride is unsigned. */
+/* offset + index * stride, exact, or NOWHERE: in 128 bits, where the upper half of what fits in 64
+ * is all sign. The stride is unsigned. */
 static lv index_checked(unit *u, const ls__ir_inst *inst, lv offset, lv index)
 {
     lv nowhere = mk_k(u, offset, (uint64_t)LS_NOWHERE), stride = mk_k(u, index, inst->imm);
@@ -390,7 +392,8 @@ static lv compare(unit *u, ls_op op, lv a, lv b)
 
 static ls_type float_type_of(const unit *u, lv value)
 {
-    return u->l->GetTypeKind(mk_element(u, value)) == LLVMDoubleTypeKind ? LS_TYPE_F64 : LS_TYPE_F32;
+    return u->l->GetTypeKind(mk_element(u, value)) == LLVMDoubleTypeKind ? LS_TYPE_F64
+                                                                         : LS_TYPE_F32;
 }
 
 /* Two operands, a result of their type, no other attribute: also what reductions are made of. */
@@ -493,8 +496,9 @@ static lv convert(unit *u, const ls__ir_inst *inst, ls_type from, lv a)
 static lv unary(unit *u, ls_op op, lv a)
 {
     static const char *const names[LS_OP_COUNT] = {
-        [LS_OP_FSQRT] = "llvm.sqrt",   [LS_OP_FABS] = "llvm.fabs",   [LS_OP_FFLOOR] = "llvm.floor",
-        [LS_OP_FCEIL] = "llvm.ceil",   [LS_OP_FTRUNC] = "llvm.trunc", [LS_OP_FRINT] = "llvm.roundeven",
+        [LS_OP_FSQRT] = "llvm.sqrt",    [LS_OP_FABS] = "llvm.fabs",
+        [LS_OP_FFLOOR] = "llvm.floor",  [LS_OP_FCEIL] = "llvm.ceil",
+        [LS_OP_FTRUNC] = "llvm.trunc",  [LS_OP_FRINT] = "llvm.roundeven",
         [LS_OP_POPCOUNT] = "llvm.ctpop"};
     if (names[op])
         return mk_intrinsic(u, names[op], a, NULL, NULL);

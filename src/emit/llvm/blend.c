@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which sets of a variable may write all lanes although only some are active. A set keeps what inactive
- * lanes hold (a blend), unless none of them will read it again: in a loop that lanes leave one by one,
- * a variable that nothing reads after the loop needs no blend, and the loop is shorter for it.
+ * Which sets of a variable may write all lanes although only some are active. A set keeps what
+ * inactive lanes hold (a blend), unless none of them will read it again: in a loop that lanes leave
+ * one by one, a variable that nothing reads after the loop needs no blend, and the loop is shorter
+ * for it.
  *
- * Nothing reads it after the loop when every get stands before the loop's end, and no loop around it
- * inside of the variable's home leads back to one: the home is the smallest region with all uses, and
- * begins by setting the variable.
+ * Nothing reads it after the loop when every get stands before the loop's end, and no loop around
+ * it inside of the variable's home leads back to one: the home is the smallest region with all
+ * uses, and begins by setting the variable.
  */
 #include "emit/llvm/build.h"
 

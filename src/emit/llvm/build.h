@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Short spellings of LLVM's instructions, at the builder's place. All work on scalars and, element by
- * element, on vectors. Constants are made in the type of a value that is at hand.
+ * Short spellings of LLVM's instructions, at the builder's place. All work on scalars and, element
+ * by element, on vectors. Constants are made in the type of a value that is at hand.
  */
 #ifndef LS_EMIT_LLVM_BUILD_H
 #define LS_EMIT_LLVM_BUILD_H
@@ -81,7 +81,8 @@ static inline lt mk_by_lane(const unit *u, lt element)
 
 /* --- constants -------------------------------------------------------------------------------- */
 
-lv ls__llvm_splat_const(const unit *u, lt type, uint64_t bits); /* type: integer, or vector of such */
+lv ls__llvm_splat_const(const unit *u, lt type,
+                        uint64_t bits); /* type: integer, or vector of such */
 
 /* An integer constant of the type of `like`. */
 static inline lv mk_k(const unit *u, lv like, uint64_t bits)
@@ -148,13 +149,13 @@ static inline lv mk_field(unit *u, lt type, lv pointer, size_t offset)
     return u->l->BuildLoad2(u->b, type, mk_at(u, pointer, mk_i64(u, offset)), "");
 }
 
-lv ls__llvm_splat(unit *u, lv scalar);      /* to all lanes; with width 1 the scalar itself */
-lv ls__llvm_alloca(unit *u, lt type);       /* in the entry block */
-lv ls__llvm_mask_type_zero(unit *u);        /* no lane */
+lv ls__llvm_splat(unit *u, lv scalar); /* to all lanes; with width 1 the scalar itself */
+lv ls__llvm_alloca(unit *u, lt type);  /* in the entry block */
+lv ls__llvm_mask_type_zero(unit *u);   /* no lane */
 lt ls__llvm_mask_type(const unit *u);
-lv ls__llvm_full_mask(unit *u);             /* constant: all lanes */
-lv ls__llvm_any(unit *u, lv mask);          /* i1: whether a lane is set */
-lv ls__llvm_mask_bits(unit *u, lv mask);    /* i32: bit l is lane l; width > 1 */
+lv ls__llvm_full_mask(unit *u);          /* constant: all lanes */
+lv ls__llvm_any(unit *u, lv mask);       /* i1: whether a lane is set */
+lv ls__llvm_mask_bits(unit *u, lv mask); /* i32: bit l is lane l; width > 1 */
 
 static inline lv mk_extract(unit *u, lv vector, lv lane)
 {

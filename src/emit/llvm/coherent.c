@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Conditions that lanes may disagree on but mostly do not: the `if (i < n)` around a kernel, or the
- * `if (i >= n) return;` before it. What depends on one is emitted twice, behind a test whether the lanes
- * of the strand agree: once without a mask, with plain loads and stores, and once as flow.c does it.
- * Only at the top level of a segment, only once, and only when it is not long.
+ * `if (i >= n) return;` before it. What depends on one is emitted twice, behind a test whether the
+ * lanes of the strand agree: once without a mask, with plain loads and stores, and once as flow.c
+ * does it. Only at the top level of a segment, only once, and only when it is not long.
  */
 #include "emit/llvm/build.h"
 
@@ -11,7 +11,8 @@ enum { MAX_DOUBLED = 400 }; /* instructions */
 
 /* --- tests: sufficient, not necessary --------------------------------------------------------- */
 
-typedef struct extent { /* an operand in the first and in the last lane, and it does not turn between */
+typedef struct extent { /* an operand in the first and in the last lane, and it does not turn
+                           between */
     lv first, last;
     bool moves;
 } extent;
@@ -37,7 +38,8 @@ static bool ends_of(unit *u, const ls__ir_inst *inst, lv *first, lv *last)
     extent a, b;
     if (inst->op != LS_OP_ULT && inst->op != LS_OP_ULE)
         return false;
-    if (!extent_of(u, inst->args[0], &a) || !extent_of(u, inst->args[1], &b) || (a.moves && b.moves))
+    if (!extent_of(u, inst->args[0], &a) || !extent_of(u, inst->args[1], &b) ||
+        (a.moves && b.moves))
         return false;
     *first = ls__llvm_combine(u, (ls_op)inst->op, a.first, b.first);
     *last = ls__llvm_combine(u, (ls_op)inst->op, a.last, b.last);
@@ -120,7 +122,8 @@ void ls__llvm_begin_coherent(unit *u, const ls__ir_inst *inst, const ls__ir_inst
         ls__llvm_is_uniform(u, inst->args[0]))
         return;
     const ls__ir_region *yes = inst->regions[0], *no = inst->regions[1];
-    bool returns_yes = is_jump_only(yes) && !no->first, returns_no = is_jump_only(no) && !yes->first;
+    bool returns_yes = is_jump_only(yes) && !no->first,
+         returns_no = is_jump_only(no) && !yes->first;
     bool is_guard = !no->first && !returns_yes && is_short(yes->first, NULL);
     if (!is_guard && !((returns_yes || returns_no) && is_short(inst->next, end)))
         return;

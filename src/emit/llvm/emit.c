@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A module from IR to object bytes: emission, our own check of what was emitted, LLVM's verifier, LLVM's
- * passes, code generation.
+ * A module from IR to object bytes: emission, our own check of what was emitted, LLVM's verifier,
+ * LLVM's passes, code generation.
  *
- * LLVM reports what it cannot do by ending the process. So nothing reaches it that this file's list does
- * not name: intrinsics that every level has instructions for, and calls of the module's own functions.
+ * LLVM reports what it cannot do by ending the process. So nothing reaches it that this file's list
+ * does not name: intrinsics that every level has instructions for, and calls of the module's own
+ * functions.
  */
 #include <stdio.h>
 #include <string.h>
@@ -18,20 +19,44 @@
 /* --- what may be in a module ------------------------------------------------------------------ */
 
 static const char *const allowed[] = {
-    "llvm.ctpop",    "llvm.ctlz",     "llvm.cttz",        "llvm.fshl",
-    "llvm.smin",     "llvm.smax",     "llvm.umin",        "llvm.umax",
-    "llvm.sadd.sat", "llvm.uadd.sat", "llvm.ssub.sat",    "llvm.usub.sat",
-    "llvm.sqrt",     "llvm.fabs",     "llvm.fptosi.sat",  "llvm.fptoui.sat",
-    "llvm.fma",      "llvm.floor",    "llvm.ceil",        "llvm.trunc",
-    "llvm.roundeven", "llvm.memset",  "llvm.smul.with.overflow", "llvm.sadd.with.overflow",
-    "llvm.masked.store", "llvm.masked.gather", "llvm.masked.scatter",
-    "llvm.x86.avx512.vpdpbusd.512", "llvm.x86.avx512.vpdpbusd.256", "llvm.x86.avx512.vpdpbusd.128",
-    "llvm.x86.avx512.pmaddw.d.512", "llvm.x86.avx2.pmadd.wd", "llvm.x86.sse2.pmadd.wd",
+    "llvm.ctpop",
+    "llvm.ctlz",
+    "llvm.cttz",
+    "llvm.fshl",
+    "llvm.smin",
+    "llvm.smax",
+    "llvm.umin",
+    "llvm.umax",
+    "llvm.sadd.sat",
+    "llvm.uadd.sat",
+    "llvm.ssub.sat",
+    "llvm.usub.sat",
+    "llvm.sqrt",
+    "llvm.fabs",
+    "llvm.fptosi.sat",
+    "llvm.fptoui.sat",
+    "llvm.fma",
+    "llvm.floor",
+    "llvm.ceil",
+    "llvm.trunc",
+    "llvm.roundeven",
+    "llvm.memset",
+    "llvm.smul.with.overflow",
+    "llvm.sadd.with.overflow",
+    "llvm.masked.store",
+    "llvm.masked.gather",
+    "llvm.masked.scatter",
+    "llvm.x86.avx512.vpdpbusd.512",
+    "llvm.x86.avx512.vpdpbusd.256",
+    "llvm.x86.avx512.vpdpbusd.128",
+    "llvm.x86.avx512.pmaddw.d.512",
+    "llvm.x86.avx2.pmadd.wd",
+    "llvm.x86.sse2.pmadd.wd",
 };
 
 /* These would become calls of libm at the SSE2 level. */
-static const char *const need_more_than_sse2[] = {"llvm.fma", "llvm.floor", "llvm.ceil", "llvm.trunc",
-                                                  "llvm.roundeven"};
+static const char *const need_more_than_sse2[] = {"llvm.fma", "llvm.floor", "llvm.ceil",
+                                                  "llvm.trunc", "llvm.roundeven"};
 
 /* An overloaded name continues with a dot. */
 static bool names(const char *entry, const char *name, size_t length)
@@ -59,7 +84,8 @@ static ls_status check_module(const emitter *e, ls_error *error)
         size_t length;
         const char *name = l->GetValueName2(f, &length);
         if (l->IsDeclaration(f) && !is_allowed(e, name, length))
-            return ls__fail(error, LS_E_INTERNAL, "the code generator called '%.*s'", (int)length, name);
+            return ls__fail(error, LS_E_INTERNAL, "the code generator called '%.*s'", (int)length,
+                            name);
     }
     char *message = NULL;
     if (l->VerifyModule(e->out, LLVMReturnStatusAction, &message)) {
@@ -122,11 +148,12 @@ static LLVMTargetMachineRef create_machine(const emitter *e, ls_error *error)
     LLVMTargetMachineOptionsRef options = l->CreateTargetMachineOptions();
     l->TargetMachineOptionsSetCPU(options, e->target.cpu);
     l->TargetMachineOptionsSetFeatures(options, e->target.features);
-    l->TargetMachineOptionsSetCodeGenOptLevel(
-        options, e->target.quick ? LLVMCodeGenLevelNone : LLVMCodeGenLevelDefault);
+    l->TargetMachineOptionsSetCodeGenOptLevel(options, e->target.quick ? LLVMCodeGenLevelNone
+                                                                       : LLVMCodeGenLevelDefault);
     l->TargetMachineOptionsSetRelocMode(options, LLVMRelocPIC);
     l->TargetMachineOptionsSetCodeModel(options, LLVMCodeModelSmall);
-    LLVMTargetMachineRef machine = l->CreateTargetMachineWithOptions(target, e->target.triple, options);
+    LLVMTargetMachineRef machine =
+        l->CreateTargetMachineWithOptions(target, e->target.triple, options);
     l->DisposeTargetMachineOptions(options);
     if (!machine) {
         ls__fail(error, LS_E_UNSUPPORTED, "libLLVM cannot generate code for %s", e->target.triple);
@@ -174,8 +201,8 @@ static void on_diagnostic(LLVMDiagnosticInfoRef info, void *context)
     d->l->DisposeMessage(text);
 }
 
-static ls_status generate(const emitter *e, LLVMTargetMachineRef machine, const diagnosis *d, void **bytes,
-                          size_t *size, ls_error *error)
+static ls_status generate(const emitter *e, LLVMTargetMachineRef machine, const diagnosis *d,
+                          void **bytes, size_t *size, ls_error *error)
 {
     const ls__llvm *l = e->l;
     char *message = NULL;
@@ -243,7 +270,8 @@ static ls_status run(const ls__ir_module *module, const char *target, const job 
     ls__oom oom;
     diagnosis d = {0};
     if (!ls__llvm_target_parse(target, &e.target))
-        return ls__fail(error, LS_E_INVALID_ARGUMENT, "no such code generator target: '%s'", target);
+        return ls__fail(error, LS_E_INVALID_ARGUMENT, "no such code generator target: '%s'",
+                        target);
     ls_status status = ls__llvm_load(&e.l, error);
     if (status != LS_OK)
         return status;
@@ -267,15 +295,15 @@ static ls_status run(const ls__ir_module *module, const char *target, const job 
     return status;
 }
 
-ls_status ls__llvm_emit(const ls__ir_module *module, const char *target, bool unchecked, void **bytes,
-                        size_t *size, ls_error *error)
+ls_status ls__llvm_emit(const ls__ir_module *module, const char *target, bool unchecked,
+                        void **bytes, size_t *size, ls_error *error)
 {
     (void)unchecked;
     return run(module, target, &(job){.bytes = bytes, .size = size}, error);
 }
 
-ls_status ls__llvm_print(const ls__ir_module *module, const char *target, bool optimized, char **text,
-                         ls_error *error)
+ls_status ls__llvm_print(const ls__ir_module *module, const char *target, bool optimized,
+                         char **text, ls_error *error)
 {
     return run(module, target, &(job){.text = text, .optimized = optimized}, error);
 }

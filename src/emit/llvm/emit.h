@@ -14,15 +14,15 @@
 /* Part of cache keys: raised with every change of abi.h and of the code that a module becomes. */
 enum { LS__LLVM_CODE_VERSION = 1 };
 
-/* An ls__backend_emit. The module is verified and lowered as ls__llvm_lowering says. Equal modules and targets
- * give equal bytes. LS_E_UNSUPPORTED when libLLVM
- * is not there. `unchecked` is taken from the module's INBOUNDS flags; the argument is not needed. */
-ls_status ls__llvm_emit(const ls__ir_module *module, const char *target, bool unchecked, void **bytes,
-                        size_t *size, ls_error *error);
+/* An ls__backend_emit. The module is verified and lowered as ls__llvm_lowering says. Equal modules
+ * and targets give equal bytes. LS_E_UNSUPPORTED when libLLVM is not there. `unchecked` is taken
+ * from the module's INBOUNDS flags; the argument is not needed. */
+ls_status ls__llvm_emit(const ls__ir_module *module, const char *target, bool unchecked,
+                        void **bytes, size_t *size, ls_error *error);
 
-/* The LLVM text of what `ls__llvm_emit` compiles, after the passes when `optimized`; for tests and for
- * looking at. Heap text (ls__mem_free). */
-ls_status ls__llvm_print(const ls__ir_module *module, const char *target, bool optimized, char **text,
-                         ls_error *error);
+/* The LLVM text of what `ls__llvm_emit` compiles, after the passes when `optimized`; for tests and
+ * for looking at. Heap text (ls__mem_free). */
+ls_status ls__llvm_print(const ls__ir_module *module, const char *target, bool optimized,
+                         char **text, ls_error *error);
 
 #endif

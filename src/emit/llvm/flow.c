@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Control flow inside a segment. `u->mask` are the lanes that run the instruction being emitted; it is
- * an SSA value that dominates it. Code runs only while at least one lane is active: wherever the mask may
- * become empty a test leaves for `u->empty`, so uniform values are always computed for somebody.
+ * Control flow inside a segment. `u->mask` are the lanes that run the instruction being emitted; it
+ * is an SSA value that dominates it. Code runs only while at least one lane is active: wherever the
+ * mask may become empty a test leaves for `u->empty`, so uniform values are always computed for
+ * somebody.
  *
- * Lanes that take a masked jump are noted in a slot of the jump's target (an alloca). After an inner
- * frame the mask is what it was before, without the lanes that are noted in any slot of what is still
- * open; those of the frame itself are back.
+ * Lanes that take a masked jump are noted in a slot of the jump's target (an alloca). After an
+ * inner frame the mask is what it was before, without the lanes that are noted in any slot of what
+ * is still open; those of the frame itself are back.
  */
 #include "emit/llvm/build.h"
 

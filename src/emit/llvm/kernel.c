@@ -3,12 +3,12 @@
  * Kernels and the functions they call.
  *
  * A kernel is two functions: the exported one of abi.h, which reads buffers and ranges from the
- * arguments, and its body, which gets them as parameters. Bound ranges never overlap if one is written,
- * so the body's are `noalias`.
+ * arguments, and its body, which gets them as parameters. Bound ranges never overlap if one is
+ * written, so the body's are `noalias`.
  *
- * A noinline function is emitted once for each shape (strand width and workgroup) of the kernels that
- * call it. It gets the geometry, its part of scratch, its buffers, the mask of the lanes that call, its
- * scalars by lane, and pointers to where its results go.
+ * A noinline function is emitted once for each shape (strand width and workgroup) of the kernels
+ * that call it. It gets the geometry, its part of scratch, its buffers, the mask of the lanes that
+ * call, its scalars by lane, and pointers to where its results go.
  */
 #include <stdio.h>
 #include <string.h>
@@ -34,8 +34,8 @@ static bool find_grid_barrier(ls__ir_inst *inst, void *context)
     return true;
 }
 
-/* Lanes of a strand. Rows of a small power of two become strands, so that lanes side by side lie side
- * by side in memory. */
+/* Lanes of a strand. Rows of a small power of two become strands, so that lanes side by side lie
+ * side by side in memory. */
 static uint32_t width_of(const emitter *e, const ls__ir_function *kernel, uint32_t lanes)
 {
     bool has_subgroup_op = false;
@@ -83,7 +83,8 @@ static void add_function(unit *u, const char *name, lt type, LLVMLinkage linkage
     add_attribute(u, u->code, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, "nounwind");
 }
 
-/* Begins the code of a function whose first parameters are `args` and, at `scratch`, scratch memory. */
+/* Begins the code of a function whose first parameters are `args` and, at `scratch`, scratch
+ * memory. */
 static lb begin_code(unit *u, unsigned scratch)
 {
     u->allocas = mk_block(u);
@@ -242,8 +243,8 @@ static void emit_entry(unit *body)
         args[FIXED_PARAMS + 2 * i] = mk_field(u, e->ptr, buffers, 8 * (size_t)i);
         args[FIXED_PARAMS + 2 * i + 1] = mk_field(u, e->i64, ranges, 8 * (size_t)i);
     }
-    e->l->BuildRet(e->b, e->l->BuildCall2(e->b, e->l->GlobalGetValueType(body->code), body->code, args,
-                                          count, ""));
+    e->l->BuildRet(e->b, e->l->BuildCall2(e->b, e->l->GlobalGetValueType(body->code), body->code,
+                                          args, count, ""));
 }
 
 static void emit_info(unit *u)
@@ -265,8 +266,8 @@ ls_status ls__llvm_emit_kernel(emitter *e, const ls__ir_function *kernel, ls_err
     bool has_grid_barrier = false;
     ls__ir_walk(kernel->body, find_grid_barrier, &has_grid_barrier);
     if (has_grid_barrier)
-        return ls__fail(error, LS_E_INTERNAL, "kernel '%s' reaches the code generator with a grid barrier",
-                        kernel->name);
+        return ls__fail(error, LS_E_INTERNAL,
+                        "kernel '%s' reaches the code generator with a grid barrier", kernel->name);
     if (lanes == 0 || lanes > 65536)
         return ls__fail(error, LS_E_LIMIT, "kernel '%s' has workgroups of %llu lanes", kernel->name,
                         (unsigned long long)lanes);
@@ -281,7 +282,8 @@ ls_status ls__llvm_emit_kernel(emitter *e, const ls__ir_function *kernel, ls_err
 
 /* --- functions -------------------------------------------------------------------------------- */
 
-/* args, scratch, linear workgroup, its three ids, first lane, [mask,] then buffers, scalars, results. */
+/* args, scratch, linear workgroup, its three ids, first lane, [mask,] then buffers, scalars,
+ * results. */
 enum { CALL_FIXED = 7 };
 
 static uint32_t scalar_count(const ls__ir_function *function)
@@ -352,7 +354,8 @@ static void take_params(unit *u)
         u->results[i] = u->l->GetParam(u->code, n++);
 }
 
-static ls_status emit_function(emitter *e, const ls__ir_function *function, unit *caller, callee *out)
+static ls_status emit_function(emitter *e, const ls__ir_function *function, unit *caller,
+                               callee *out)
 {
     unit u = begin_unit(e, function, caller->width, caller->workgroup, caller->error);
     lb here = e->l->GetInsertBlock(e->b);
@@ -404,7 +407,8 @@ void ls__llvm_emit_call(unit *u, ls__ir_inst *inst)
     const ls__ir_function *function = e->module->functions.items[inst->imm];
     const callee *c = find_callee(u, function);
     uint32_t n = CALL_FIXED, results = function->results.count;
-    lv *args = LS__NEW_ARRAY(e->arena, lv, n + 1 + 2 * inst->base_count + inst->arg_count + results);
+    lv *args =
+        LS__NEW_ARRAY(e->arena, lv, n + 1 + 2 * inst->base_count + inst->arg_count + results);
     lv places[64];
     if (c->scratch_bytes > u->callee_scratch_bytes)
         u->callee_scratch_bytes = c->scratch_bytes;

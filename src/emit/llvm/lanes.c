@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What is done lane by lane: gathers, scatters, atomics, 64-bit division, traps. Vectors go through
- * memory and a loop runs over the lanes, in helper functions of the module so that a kernel with many
- * such accesses stays small; where the level has gather instructions, those are used. An offset of a
- * lane that is not active is LS_NOWHERE, so the range check leaves it out.
+ * memory and a loop runs over the lanes, in helper functions of the module so that a kernel with
+ * many such accesses stays small; where the level has gather instructions, those are used. An
+ * offset of a lane that is not active is LS_NOWHERE, so the range check leaves it out.
  */
 #include "emit/llvm/abi.h"
 #include "emit/llvm/build.h"
@@ -23,7 +23,8 @@ typedef struct lane_loop {
 
 static lane_loop begin_lanes(unit *u)
 {
-    lane_loop loop = {.head = mk_block(u), .exit = mk_block(u), .before = u->l->GetInsertBlock(u->b)};
+    lane_loop loop = {
+        .head = mk_block(u), .exit = mk_block(u), .before = u->l->GetInsertBlock(u->b)};
     mk_br(u, loop.head);
     mk_begin(u, loop.head);
     loop.lane = u->l->BuildPhi(u->b, u->e->i32, "");
@@ -361,7 +362,8 @@ static void make_trap(unit *caller)
     u->l->BuildStore(u->b, workgroup, record);
     u->l->BuildStore(u->b, lane, mk_at(u, record, mk_i64(u, offsetof(ls__cpu_trap, lane))));
     u->l->BuildStore(u->b, code, mk_at(u, record, mk_i64(u, offsetof(ls__cpu_trap, code))));
-    u->l->BuildStore(u->b, mk_i32(u, 1), mk_at(u, record, mk_i64(u, offsetof(ls__cpu_trap, trapped))));
+    u->l->BuildStore(u->b, mk_i32(u, 1),
+                     mk_at(u, record, mk_i64(u, offsetof(ls__cpu_trap, trapped))));
     mk_br(u, after);
     mk_begin(u, after);
     end_helper(&h);

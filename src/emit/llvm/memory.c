@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Loads and stores. In order of preference: one place for the strand (a scalar access), contiguous
- * (a vector access when all of it is in range, which one comparison of scalars tells), and lane by lane
- * (lanes.c). An offset is in range when it is below `size - bytes + 1`, computed so that it is 0 for
- * objects that are too small; LS_NOWHERE and all negative offsets are above as unsigned numbers.
+ * (a vector access when all of it is in range, which one comparison of scalars tells), and lane by
+ * lane (lanes.c). An offset is in range when it is below `size - bytes + 1`, computed so that it is
+ * 0 for objects that are too small; LS_NOWHERE and all negative offsets are above as unsigned
+ * numbers.
  */
 #include "emit/llvm/build.h"
 
 typedef struct place {
-    lv base;   /* pointer */
-    lv size;   /* bytes, i64 */
-    bool mine; /* no other thread sees it, so inactive lanes may be written back */
+    lv base;    /* pointer */
+    lv size;    /* bytes, i64 */
+    bool mine;  /* no other thread sees it, so inactive lanes may be written back */
     bool known; /* in range: no check of active lanes is needed */
     uint32_t bytes;
     lt type; /* what memory holds: an integer type */
@@ -22,7 +23,8 @@ static lv table_of(unit *u, uint32_t index)
     if (e->tables[index])
         return e->tables[index];
     const ls__ir_object *object = &e->module->tables.items[index];
-    lv bytes = e->l->ConstStringInContext2(e->context, (const char *)object->bytes, object->size, 1);
+    lv bytes =
+        e->l->ConstStringInContext2(e->context, (const char *)object->bytes, object->size, 1);
     lv global = e->l->AddGlobal(e->out, e->l->TypeOf(bytes), "");
     e->l->SetInitializer(global, bytes);
     e->l->SetGlobalConstant(global, 1);
@@ -157,7 +159,8 @@ static void store_scalar(unit *u, const place *p, lv offset, lv bits)
     mk_begin(u, after);
 }
 
-/* An element of the vector that an active lane holds (the highest one's): which, is the kernel's race. */
+/* An element of the vector that an active lane holds (the highest one's): which, is the kernel's
+ * race. */
 static lv of_an_active_lane(unit *u, lv vector)
 {
     if (!u->mask)
@@ -170,7 +173,8 @@ static lv of_an_active_lane(unit *u, lv vector)
 
 /* --- lane by lane ----------------------------------------------------------------------------- */
 
-/* Where the vector would be computed for this alone it is made of the base, on the slow path only. */
+/* Where the vector would be computed for this alone it is made of the base, on the slow path only.
+ */
 static lv offsets_of(unit *u, ls_value offset)
 {
     val v = ls__llvm_value(u, offset);
@@ -181,7 +185,8 @@ static lv offsets_of(unit *u, ls_value offset)
     return mk_add(u, ls__llvm_splat(u, v.base), steps);
 }
 
-/* Offsets for lanes.c: those of inactive lanes are nowhere. Objects of a lane lie one behind the other. */
+/* Offsets for lanes.c: those of inactive lanes are nowhere. Objects of a lane lie one behind the
+ * other. */
 static lv lane_offsets(unit *u, const ls__ir_inst *inst, place *p, lv offsets)
 {
     lv nowhere = mk_k(u, offsets, (uint64_t)LS_NOWHERE);
@@ -256,7 +261,8 @@ static lv load_contiguous(unit *u, const ls__ir_inst *inst, const place *p, cons
 /* Whether the level stores elements of this size under a mask. */
 static bool has_masked_store(const unit *u, uint32_t bytes)
 {
-    return u->e->target.level == LS__LLVM_AVX512 || (u->e->target.level == LS__LLVM_AVX2 && bytes >= 4);
+    return u->e->target.level == LS__LLVM_AVX512 ||
+           (u->e->target.level == LS__LLVM_AVX2 && bytes >= 4);
 }
 
 static void store_masked(unit *u, lv bits, lv pointer, bool mine)

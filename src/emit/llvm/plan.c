@@ -2,18 +2,19 @@
 /*
  * What is decided before a function is emitted.
  *
- * Cuts. When a workgroup is more than one strand, barriers and workgroup_uniform() end segments. What
- * contains them is emitted between segments ("outer"), and so is every jump that leaves such a frame and
- * that all lanes of the workgroup take together, with what contains it. A jump out of an outer frame
- * that lanes take one by one stays inside its segment (no barrier can follow it there); the lanes that
- * took it are skipped in later segments.
+ * Cuts. When a workgroup is more than one strand, barriers and workgroup_uniform() end segments.
+ * What contains them is emitted between segments ("outer"), and so is every jump that leaves such a
+ * frame and that all lanes of the workgroup take together, with what contains it. A jump out of an
+ * outer frame that lanes take one by one stays inside its segment (no barrier can follow it there);
+ * the lanes that took it are skipped in later segments.
  *
  * Masks. A jump is direct when all active lanes of every frame it leaves take it: no condition that
- * lanes disagree on and no frame that lanes leave early lies between. Otherwise it is masked, and so
- * are the frames it leaves. The two depend on each other, so this is repeated until nothing changes.
+ * lanes disagree on and no frame that lanes leave early lies between. Otherwise it is masked, and
+ * so are the frames it leaves. The two depend on each other, so this is repeated until nothing
+ * changes.
  *
- * What must be kept. Values used by another segment than their own get a slot, unless they are cheap to
- * compute again; variables used by several get a home.
+ * What must be kept. Values used by another segment than their own get a slot, unless they are
+ * cheap to compute again; variables used by several get a home.
  */
 #include <string.h>
 
@@ -334,8 +335,8 @@ bool ls__llvm_is_cheap(const unit *u, ls_value value)
 static uint64_t take(unit *u, uint64_t bytes)
 {
     uint64_t at = u->scratch_bytes;
-    u->scratch_bytes = (at + bytes + LS__CPU_SCRATCH_ALIGNMENT - 1) &
-                       ~(uint64_t)(LS__CPU_SCRATCH_ALIGNMENT - 1);
+    u->scratch_bytes =
+        (at + bytes + LS__CPU_SCRATCH_ALIGNMENT - 1) & ~(uint64_t)(LS__CPU_SCRATCH_ALIGNMENT - 1);
     return at;
 }
 
@@ -394,7 +395,8 @@ static void place_slots(unit *u)
         variable *v = &u->vars[i];
         if (!v->segment)
             continue;
-        v->place = ls__llvm_alloca(u, ls__llvm_type(u, type, !ls__llvm_is_uniform_var(u, (ls_var){i})));
+        v->place =
+            ls__llvm_alloca(u, ls__llvm_type(u, type, !ls__llvm_is_uniform_var(u, (ls_var){i})));
         if (!u->is_cut || !v->many)
             continue;
         v->home = make_slot(u, type, scope, scope <= LS__IR_WORKGROUP && !u->has_inner_exits);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Segments and what happens between them. A segment is a run of instructions that every strand of the
- * workgroup can finish before the next strand begins; between segments stand barriers,
- * workgroup_uniform(), and the control flow that contains them, which all lanes take together and which
- * is therefore scalar and outside of the loop over strands.
+ * Segments and what happens between them. A segment is a run of instructions that every strand of
+ * the workgroup can finish before the next strand begins; between segments stand barriers,
+ * workgroup_uniform(), and the control flow that contains them, which all lanes take together and
+ * which is therefore scalar and outside of the loop over strands.
  *
- * A segment brings in what it uses of others, for each strand: values from their slots or computed anew,
- * variables from their homes. Homes of variables that are the same in the workgroup are scalars that
- * every strand starts from and the last one leaves; all others lie in scratch, by strand.
+ * A segment brings in what it uses of others, for each strand: values from their slots or computed
+ * anew, variables from their homes. Homes of variables that are the same in the workgroup are
+ * scalars that every strand starts from and the last one leaves; all others lie in scratch, by
+ * strand.
  */
 #include "emit/llvm/abi.h"
 #include "emit/llvm/build.h"
@@ -116,7 +117,8 @@ static lv load_crossing(unit *u, uint64_t at)
     return u->l->BuildLoad2(u->b, u->e->i32, ls__llvm_slot_address(u, &s), "");
 }
 
-/* Lanes that jumps inside of earlier segments have taken out of the frames that are open: bits, or NULL. */
+/* Lanes that jumps inside of earlier segments have taken out of the frames that are open: bits, or
+ * NULL. */
 static lv gone_before(unit *u)
 {
     lv gone = u->return_crosses ? load_crossing(u, u->returned_at) : NULL;
@@ -166,8 +168,9 @@ static void begin_mask(unit *u)
         mk_cond_br(u, mk_icmp(u, LLVMIntEQ, gone, mk_i32(u, 0)), on, u->segment_end);
         mk_begin(u, on);
     } else if (gone) {
-        lv bits = u->width == 32 ? gone
-                                 : mk_trunc(u, gone, u->l->IntTypeInContext(u->e->context, u->width));
+        lv bits = u->width == 32
+                      ? gone
+                      : mk_trunc(u, gone, u->l->IntTypeInContext(u->e->context, u->width));
         lv left = mk_not(u, u->l->BuildBitCast(u->b, bits, ls__llvm_mask_type(u), ""));
         mask = mask ? mk_and(u, mask, left) : left;
         lb on = mk_block(u);
@@ -419,8 +422,8 @@ static void emit_outer_region(unit *u, const ls__ir_region *region)
 void ls__llvm_emit_body(unit *u)
 {
     if (u->zeroed_bytes)
-        u->l->BuildMemSet(u->b, u->scratch, u->l->ConstInt(u->e->i8, 0, 0), mk_i64(u, u->zeroed_bytes),
-                          LS__CPU_SCRATCH_ALIGNMENT);
+        u->l->BuildMemSet(u->b, u->scratch, u->l->ConstInt(u->e->i8, 0, 0),
+                          mk_i64(u, u->zeroed_bytes), LS__CPU_SCRATCH_ALIGNMENT);
     for (uint32_t i = 1; i < u->function->vars.count; i++) {
         const variable *v = &u->vars[i];
         lt type = ls__llvm_type(u, (ls_type)u->function->vars.items[i].type, false);

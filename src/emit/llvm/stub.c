@@ -9,15 +9,15 @@ static ls_status refuse(ls_error *error)
     return ls__fail_hint(error, LS_E_UNSUPPORTED, "build with LLVM 19's headers: -Dllvm=enabled");
 }
 
-ls_status ls__llvm_emit(const ls__ir_module *module, const char *target, bool unchecked, void **bytes,
-                        size_t *size, ls_error *error)
+ls_status ls__llvm_emit(const ls__ir_module *module, const char *target, bool unchecked,
+                        void **bytes, size_t *size, ls_error *error)
 {
     (void)module, (void)target, (void)unchecked, (void)bytes, (void)size;
     return refuse(error);
 }
 
-ls_status ls__llvm_print(const ls__ir_module *module, const char *target, bool optimized, char **text,
-                         ls_error *error)
+ls_status ls__llvm_print(const ls__ir_module *module, const char *target, bool optimized,
+                         char **text, ls_error *error)
 {
     (void)module, (void)target, (void)optimized, (void)text;
     return refuse(error);

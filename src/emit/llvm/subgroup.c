@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Operations between lanes. A kernel that has some runs strands of 32 lanes, so a strand is a subgroup.
- * They stand in workgroup-uniform control flow and in workgroups that are a multiple of 32, so every
- * lane is active.
+ * Operations between lanes. A kernel that has some runs strands of 32 lanes, so a strand is a
+ * subgroup. They stand in workgroup-uniform control flow and in workgroups that are a multiple of
+ * 32, so every lane is active.
  */
 #include "emit/llvm/build.h"
 
@@ -46,7 +46,8 @@ static lv shuffle(unit *u, lv vector, lv sources)
     lv wrapped = mk_and(u, sources, mk_k(u, sources, u->width - 1));
     for (uint32_t i = 0; i < u->width; i++) {
         lv lane = mk_extract(u, wrapped, mk_i32(u, i));
-        result = u->l->BuildInsertElement(u->b, result, mk_extract(u, vector, lane), mk_i32(u, i), "");
+        result =
+            u->l->BuildInsertElement(u->b, result, mk_extract(u, vector, lane), mk_i32(u, i), "");
     }
     return result;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Feature levels. "x86-64-v3" and "x86-64-v4" are the psABI's levels, which LLVM knows as CPU names:
- * v3 has AVX2, FMA, F16C, BMI; v4 adds AVX-512 F, BW, CD, DQ, VL.
+ * Feature levels. "x86-64-v3" and "x86-64-v4" are the psABI's levels, which LLVM knows as CPU
+ * names: v3 has AVX2, FMA, F16C, BMI; v4 adds AVX-512 F, BW, CD, DQ, VL.
  */
 #include <string.h>
 #if defined(__x86_64__)
@@ -146,7 +146,8 @@ uint32_t ls__llvm_lowering(const char *text)
     if (!ls__llvm_target_parse(text, &target))
         return 0;
     uint32_t lower = LS__LOWER_GRID_BARRIER;
-    if (target.level == LS__LLVM_SSE2) /* no fma, roundps (SSE4.1) or vcvtph2ps: LLVM would call libm */
+    if (target.level ==
+        LS__LLVM_SSE2) /* no fma, roundps (SSE4.1) or vcvtph2ps: LLVM would call libm */
         lower |= LS__LOWER_FMA | LS__LOWER_ROUND | LS__LOWER_CONVERT;
     return lower;
 }

@@ -24,7 +24,8 @@ void ls__llvm_native_target(char target[LS__LLVM_TARGET_BYTES]);
 /* Whether this machine can run code for the target; false also for a malformed one. */
 bool ls__llvm_target_runs(const char *target);
 
-/* LS__LOWER_* bits (ir/lowering.h): what a module must have been lowered by before it is emitted. */
+/* LS__LOWER_* bits (ir/lowering.h): what a module must have been lowered by before it is emitted.
+ */
 uint32_t ls__llvm_lowering(const char *target);
 
 /* --- what a text says, in LLVM's terms and in the generator's --------------------------------- */

@@ -2,14 +2,14 @@
 /*
  * Inside the code generator.
  *
- * Lanes run in strands: `width` consecutive lanes of one subgroup that vector code runs together, or one
- * lane when width is 1. A value that is the same for all lanes of a strand is a scalar of LLVM, any
- * other a vector with one element a lane. With width 1 everything is a scalar and no mask is ever
- * needed, so both modes are one generator.
+ * Lanes run in strands: `width` consecutive lanes of one subgroup that vector code runs together,
+ * or one lane when width is 1. A value that is the same for all lanes of a strand is a scalar of
+ * LLVM, any other a vector with one element a lane. With width 1 everything is a scalar and no mask
+ * is ever needed, so both modes are one generator.
  *
- * Control flow that all lanes of a strand take together is plain control flow. Other control flow runs
- * under a mask (flow.c). A workgroup runs its strands one after another; where they must meet, the
- * kernel is cut into segments, each run by all strands before the next begins (segment.c).
+ * Control flow that all lanes of a strand take together is plain control flow. Other control flow
+ * runs under a mask (flow.c). A workgroup runs its strands one after another; where they must meet,
+ * the kernel is cut into segments, each run by all strands before the next begins (segment.c).
  *
  *     emit.c      module to object: passes of LLVM, code generation, what the module may contain
  *     kernel.c    entry points, the loop over workgroups, functions and calls
@@ -36,8 +36,8 @@ typedef LLVMBasicBlockRef lb;
 typedef struct val {
     lv scalar; /* the value of all lanes, or NULL */
     lv vector; /* by lane, or NULL when `scalar` says it all */
-    /* An integer vector that is base + lane * stride (modulo its width) when `valid` holds (NULL: always);
-     * base NULL: not known to be. Only a second way to compute the same. */
+    /* An integer vector that is base + lane * stride (modulo its width) when `valid` holds (NULL:
+     * always); base NULL: not known to be. Only a second way to compute the same. */
     lv base, valid;
     int64_t stride;
     bool no_wrap; /* base + lane * stride does not wrap as an unsigned number */
@@ -45,7 +45,7 @@ typedef struct val {
 
 /* Helper functions of a module, made when first needed. */
 typedef enum helper {
-    HELPER_GATHER,   /* + log2 of the bytes */
+    HELPER_GATHER, /* + log2 of the bytes */
     HELPER_SCATTER = HELPER_GATHER + 4,
     HELPER_TRAP = HELPER_SCATTER + 4,
     HELPER_DIVIDE, /* sdiv, udiv, srem, urem of 64 bits */
@@ -61,10 +61,13 @@ typedef struct emitter { /* one module */
     LLVMModuleRef out;
     LLVMBuilderRef b;
     lt i1, i8, i16, i32, i64, f16, f32, f64, ptr, void_type;
-    lv zeros;       /* 16 bytes of zero, what loads out of range read */
-    lv *tables;     /* by constant table; NULL until used */
+    lv zeros;   /* 16 bytes of zero, what loads out of range read */
+    lv *tables; /* by constant table; NULL until used */
     LS__VEC(struct callee) callees;
-    struct { uint32_t width; lv function[HELPER_COUNT]; } helpers[6]; /* by log2 of the width */
+    struct {
+        uint32_t width;
+        lv function[HELPER_COUNT];
+    } helpers[6]; /* by log2 of the width */
 } emitter;
 
 typedef struct callee { /* a noinline function in the form that kernels of one shape call */
@@ -75,21 +78,21 @@ typedef struct callee { /* a noinline function in the form that kernels of one s
     uint64_t scratch_bytes;
 } callee;
 
-/* What is known of a structured instruction or a jump (break, continue, return, while) before emission;
- * plan.c. The frame of a jump is what it leaves or continues. */
+/* What is known of a structured instruction or a jump (break, continue, return, while) before
+ * emission; plan.c. The frame of a jump is what it leaves or continues. */
 typedef struct note {
     const ls__ir_inst *inst;
     struct note *parent; /* enclosing structured instruction */
     struct note *target; /* jumps: the frame; NULL: the function */
     uint32_t order, end; /* position in program order; of its last instruction */
     bool outer;          /* between segments: all strands take it together */
-    bool masked;         /* frames: a lane may leave before others. Jumps: not all lanes of the frames
-                          * that are left take it together */
-    bool escapes;        /* frames: some lanes may jump from inside to beyond */
+    bool masked;  /* frames: a lane may leave before others. Jumps: not all lanes of the frames
+                   * that are left take it together */
+    bool escapes; /* frames: some lanes may jump from inside to beyond */
     bool has_break, has_continue; /* frames: slots are needed for lanes that broke out, continued */
     /* While the frame is open in emission: */
-    lb exit, next;      /* where to go when all lanes break, continue */
-    lv left, continued; /* allocas of masks: the lanes that did */
+    lb exit, next;                  /* where to go when all lanes break, continue */
+    lv left, continued;             /* allocas of masks: the lanes that did */
     uint64_t left_at, continued_at; /* outer frames: the same in scratch, u32 by strand */
     bool in_step;
 } note;
@@ -128,8 +131,8 @@ typedef struct unit { /* one function */
     ls__ir_uniformity uniformity;
     uint32_t width, workgroup[3], lane_count, strand_count;
     lv code;
-    lb allocas; /* the entry block: allocas and parameters; ends in a branch to `start` */
-    lb stop;    /* where a cancelled kernel goes */
+    lb allocas;       /* the entry block: allocas and parameters; ends in a branch to `start` */
+    lb stop;          /* where a cancelled kernel goes */
     ls_status status; /* of callees */
     ls_error *error;
 
@@ -170,7 +173,7 @@ typedef struct unit { /* one function */
     uint32_t *value_stamps; /* the segment in which values[i] holds */
     lv mask;                /* lanes that are active; NULL: all of the strand */
     lb empty;               /* where to go when none is */
-    bool is_doubled; /* coherent.c has done its work */
+    bool is_doubled;        /* coherent.c has done its work */
     lb segment_end;
     lb body_end; /* where a workgroup that returns goes */
     note *frame; /* innermost open structured instruction */
@@ -182,16 +185,17 @@ note *ls__llvm_note(const unit *u, const ls__ir_inst *inst); /* NULL: has none *
 bool ls__llvm_is_uniform(const unit *u, ls_value value);
 bool ls__llvm_is_uniform_var(const unit *u, ls_var var);
 bool ls__llvm_is_split(const unit *u, const ls__ir_inst *inst); /* ends a segment */
-bool ls__llvm_is_cheap(const unit *u, ls_value value); /* computed anew rather than kept */
+bool ls__llvm_is_cheap(const unit *u, ls_value value);          /* computed anew rather than kept */
 void ls__llvm_survey_vars(unit *u);
 bool ls__llvm_needs_blend(const unit *u, ls_var var); /* a set must keep what inactive lanes hold */
 void ls__llvm_emit_run(unit *u, ls__ir_inst *first, const ls__ir_inst *end);
-/* Emits what depends on a condition, up to `end`, for strands whose lanes agree on it; the builder then
- * stands where the others go. Both meet at *after, unless that is NULL. */
+/* Emits what depends on a condition, up to `end`, for strands whose lanes agree on it; the builder
+ * then stands where the others go. Both meet at *after, unless that is NULL. */
 void ls__llvm_begin_coherent(unit *u, const ls__ir_inst *inst, const ls__ir_inst *end, lb *after);
 bool ls__llvm_is_terminated(unit *u); /* the block has its end: what follows is never reached */
 void ls__llvm_emit_body(unit *u);
-void ls__llvm_poll(unit *u, const ls__ir_inst *loop); /* for cancellation, unless it ends soon anyhow */
+void ls__llvm_poll(unit *u,
+                   const ls__ir_inst *loop); /* for cancellation, unless it ends soon anyhow */
 lv ls__llvm_slot_address(unit *u, const slot *s);
 lv ls__llvm_slot_load(unit *u, const slot *s, lt type);
 void ls__llvm_slot_store(unit *u, const slot *s, lv value);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One instruction of a segment: dispatch, launch geometry, parameters, variables, and what is known of
- * integers as base + lane * stride, which makes loads and stores contiguous.
+ * One instruction of a segment: dispatch, launch geometry, parameters, variables, and what is known
+ * of integers as base + lane * stride, which makes loads and stores contiguous.
  */
 #include <assert.h>
 
@@ -36,7 +36,8 @@ lv ls__llvm_slot_address(unit *u, const slot *s)
     return mk_at(u, u->scratch, offset);
 }
 
-/* Strands follow each other in scratch as they fit, so a vector there has the alignment of its elements. */
+/* Strands follow each other in scratch as they fit, so a vector there has the alignment of its
+ * elements. */
 enum { SLOT_ALIGNMENT = 4 };
 
 lv ls__llvm_slot_load(unit *u, const slot *s, lt type)
@@ -58,7 +59,8 @@ void ls__llvm_slot_store(unit *u, const slot *s, lv value)
 
 void ls__llvm_define(unit *u, const ls__ir_inst *inst, val value)
 {
-    if (value.scalar && inst->id.id && !ls__llvm_is_uniform(u, inst->id)) /* more than the analysis knows */
+    if (value.scalar && inst->id.id &&
+        !ls__llvm_is_uniform(u, inst->id)) /* more than the analysis knows */
         value = (val){.vector = ls__llvm_splat(u, value.scalar), .base = value.scalar};
     u->values[inst->id.id] = value;
     u->value_stamps[inst->id.id] = u->segment;
@@ -100,7 +102,8 @@ static lv coordinate(unit *u, lv linear, uint32_t d)
 {
     uint32_t before = d == 0 ? 1 : d == 1 ? u->workgroup[0] : u->workgroup[0] * u->workgroup[1];
     lv place = divide_const(u, linear, before);
-    return before * u->workgroup[d] >= u->lane_count ? place : modulo_const(u, place, u->workgroup[d]);
+    return before * u->workgroup[d] >= u->lane_count ? place
+                                                     : modulo_const(u, place, u->workgroup[d]);
 }
 
 static val local_id(unit *u, uint32_t d)
@@ -192,7 +195,8 @@ static lv param_bits(unit *u, const ls__ir_param *param, uint32_t index)
     return mk_int_bits(u, value) == 64 ? value : mk_zext(u, value, u->e->i64);
 }
 
-/* A function's parameters are values; reading them goes by the bytes of the scalar block they stand for. */
+/* A function's parameters are values; reading them goes by the bytes of the scalar block they stand
+ * for. */
 static lv function_param(unit *u, const ls__ir_inst *inst)
 {
     uint32_t bytes = ls__ir_mem_bytes((ls_mem)inst->mem), scalar = 0;
@@ -224,12 +228,14 @@ static val param(unit *u, const ls__ir_inst *inst)
         lv value = function_param(u, inst);
         return u->width == 1 ? scalar_val(value) : (val){.vector = value};
     }
-    /* The entry block reads it once: later stores of the kernel could alias it for all LLVM knows. */
+    /* The entry block reads it once: later stores of the kernel could alias it for all LLVM knows.
+     */
     lb here = u->l->GetInsertBlock(u->b);
     mk_begin(u, u->allocas);
     lt type = u->l->IntTypeInContext(u->e->context, 8 * ls__ir_mem_bytes((ls_mem)inst->mem));
     lv block = mk_field(u, u->e->ptr, u->args, offsetof(ls__cpu_args, scalars));
-    lv value = ls__llvm_from_memory(u, (ls_mem)inst->mem, mk_load(u, type, mk_at(u, block, mk_i64(u, inst->imm)), 1));
+    lv value = ls__llvm_from_memory(u, (ls_mem)inst->mem,
+                                    mk_load(u, type, mk_at(u, block, mk_i64(u, inst->imm)), 1));
     mk_begin(u, here);
     return scalar_val(value);
 }
@@ -328,7 +334,8 @@ static void extend_linear(unit *u, bool is_signed, const linear *a, val *out)
 }
 
 /* The first and the last lane's offsets exist, and so do all between. */
-static void index_linear(unit *u, const ls__ir_inst *inst, const linear *a, const linear *b, val *out)
+static void index_linear(unit *u, const ls__ir_inst *inst, const linear *a, const linear *b,
+                         val *out)
 {
     if (inst->imm > MAX_STRIDE || !small(b->stride * (int64_t)inst->imm + a->stride))
         return;
@@ -360,7 +367,8 @@ static void find_linear(unit *u, const ls__ir_inst *inst, val *out)
         args[1] = ls__llvm_value(u, inst->args[1]);
     if (!as_linear(&args[0], &a) || (inst->arg_count == 2 && !as_linear(&args[1], &b)))
         return;
-    const ls__ir_inst *second = inst->arg_count == 2 ? ls__ir_def(u->function, inst->args[1]) : NULL;
+    const ls__ir_inst *second =
+        inst->arg_count == 2 ? ls__ir_def(u->function, inst->args[1]) : NULL;
     bool constant_second = second && second->op == LS_OP_CONST;
     int64_t k = constant_second ? (int64_t)second->imm : 0;
     if (constant_second && second->type == LS_TYPE_I32)
