@@ -156,9 +156,9 @@ static const struct argp arguments = {
         "id/lane/0, math/exp, kernel/matmul/24x40.2000, program/lanes/1, program/groups/1, "
         "contract/trap. A row that the device cannot run is named with the reason.\n\n"
         "Examples:\n"
-        "  lockstep conform --device cpu --quick\n"
-        "  lockstep conform --device cpu --report cpu.json\n"
-        "  lockstep conform --compare cpu.json gpu.json\n"
+        "  lockstep conform --device reference --quick --report one.json\n"
+        "  lockstep conform --device fault --quick --report two.json\n"
+        "  lockstep conform --compare one.json two.json\n"
         "\nExit status: 0 all rows equal, 1 a row differs or failed, 2 wrong command line.\n",
 };
 

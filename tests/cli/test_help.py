@@ -11,7 +11,7 @@ import cli
 
 class Help(cli.Case):
     def texts(self):
-        for command in ([], ["run"], ["compile"], ["devices"]):
+        for command in ([], ["run"], ["compile"], ["devices"], ["conform"]):
             yield " ".join(command) or "lockstep", self.good(*command, "--help")
 
     def test_examples_of_help_work(self):

@@ -25,11 +25,11 @@ _lockstep()
     fi
 
     if ((COMP_CWORD == 1)); then
-        COMPREPLY=($(compgen -W "run compile devices --version $common" -- "$current"))
+        COMPREPLY=($(compgen -W "run compile devices conform --version $common" -- "$current"))
         return
     fi
     case $previous in
-    --device)
+    --device | --against)
         local devices
         devices=$(lockstep devices 2>/dev/null | sed -n 's/^\([a-z][^ ]*\) .*/\1/p')
         COMPREPLY=($(compgen -W "$devices" -- "$current"))
@@ -47,7 +47,7 @@ _lockstep()
         COMPREPLY=($(compgen -W "all" -- "$current"))
         return
         ;;
-    --output | -o | --trace)
+    --output | -o | --trace | --report | --compare)
         COMPREPLY=($(compgen -f -- "$current"))
         return
         ;;
@@ -77,6 +77,10 @@ _lockstep()
         ;;
     compile) common+=" --emit --after --lower --output --define" ;;
     devices) common+=" --verbose" ;;
+    conform)
+        common+=" --device --against --filter --seed --quick --report --compare --lower --threads"
+        common+=" --unprobed --quiet"
+        ;;
     esac
     COMPREPLY=($(compgen -W "$common" -- "$current"))
 }
