@@ -27,7 +27,7 @@ typedef struct ls__case {
     char name[80];                /* of the row */
     char operation[32], type[24]; /* what it is about; empty for whole programs */
     char kernel[64];
-    uint32_t global[3];
+    uint32_t global[3], rounds; /* rounds 0: once, without a repeat block */
     ls__case_buffer buffers[LS__CASE_BUFFERS];
     uint32_t buffer_count;
     uint8_t scalars[LS__CASE_SCALARS];

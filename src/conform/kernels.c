@@ -91,33 +91,92 @@ static ls_status math(const ls__conform_plan *plan, ls_error *error)
 }
 
 /* --- examples --------------------------------------------------------------------------------- */
+/* Data that an example cannot do without, over the random elements of the case's buffers. */
+static void make_bits(ls__case *c);
+static void make_graph(ls__case *c);
+static void make_strings(ls__case *c);
+
 /* One launch: scalars and elements of each buffer in the order of the kernel's parameters. */
 typedef struct shape {
     const char *file, *kernel;
     uint32_t global[3];
     double scalars[6];
     uint32_t elements[6];
-    bool quick; /* small enough for --quick */
+    bool quick;      /* small enough for --quick */
+    uint32_t rounds; /* 0: once */
+    void (*make)(ls__case *c);
 } shape;
 
 static const shape shapes[] = {
-    {"saxpy.kc", "saxpy", {1}, {1, 0.5}, {1, 1}, true},
-    {"saxpy.kc", "saxpy", {65}, {65, -3.25}, {65, 65}, true},
-    {"saxpy.kc", "saxpy", {1000}, {1000, 0.1}, {1000, 900}, true},
-    {"saxpy.kc", "saxpy", {100000}, {99991, 1e-3}, {100000, 100000}, false},
-    {"mandelbrot.kc", "mandelbrot", {17, 5}, {17, 5}, {85}, true},
-    {"mandelbrot.kc", "mandelbrot", {40, 30}, {40, 30}, {1200}, true},
-    {"mandelbrot.kc", "mandelbrot", {320, 200}, {320, 200}, {64000}, false},
-    {"matmul.kc", "matmul", {1, 1}, {1, 1, 1}, {1, 1, 1}, true},
-    {"matmul.kc", "matmul", {16, 16}, {16, 16, 16}, {256, 256, 256}, true},
-    {"matmul.kc", "matmul", {24, 40}, {40, 24, 50}, {2000, 1200, 960}, true},
-    {"matmul.kc", "matmul", {130, 70}, {70, 130, 99}, {6930, 12870, 9100}, false},
-    {"reduction.kc", "reduction", {256}, {1}, {1, 1}, true},
-    {"reduction.kc", "reduction", {256}, {1000}, {1000, 1}, true},
-    {"reduction.kc", "reduction", {1024}, {5000}, {5000, 4}, true},
-    {"reduction.kc", "reduction", {4096}, {300000}, {300000, 16}, false},
+    {"saxpy.kc", "saxpy", {1}, {1, 0.5}, {1, 1}, true, 0, NULL},
+    {"saxpy.kc", "saxpy", {65}, {65, -3.25}, {65, 65}, true, 0, NULL},
+    {"saxpy.kc", "saxpy", {1000}, {1000, 0.1}, {1000, 900}, true, 0, NULL},
+    {"saxpy.kc", "saxpy", {100000}, {99991, 1e-3}, {100000, 100000}, false, 0, NULL},
+    {"mandelbrot.kc", "mandelbrot", {17, 5}, {17, 5}, {85}, true, 0, NULL},
+    {"mandelbrot.kc", "mandelbrot", {40, 30}, {40, 30}, {1200}, true, 0, NULL},
+    {"mandelbrot.kc", "mandelbrot", {320, 200}, {320, 200}, {64000}, false, 0, NULL},
+    {"matmul.kc", "matmul", {1, 1}, {1, 1, 1}, {1, 1, 1}, true, 0, NULL},
+    {"matmul.kc", "matmul", {16, 16}, {16, 16, 16}, {256, 256, 256}, true, 0, NULL},
+    {"matmul.kc", "matmul", {24, 40}, {40, 24, 50}, {2000, 1200, 960}, true, 0, NULL},
+    {"matmul.kc", "matmul", {130, 70}, {70, 130, 99}, {6930, 12870, 9100}, false, 0, NULL},
+    {"reduction.kc", "reduction", {256}, {1}, {1, 1}, true, 0, NULL},
+    {"reduction.kc", "reduction", {256}, {1000}, {1000, 1}, true, 0, NULL},
+    {"reduction.kc", "reduction", {1024}, {5000}, {5000, 4}, true, 0, NULL},
+    {"reduction.kc", "reduction", {4096}, {300000}, {300000, 16}, false, 0, NULL},
+    {"histogram.kc", "histogram", {1024}, {3000}, {3000, 256}, true, 0, NULL},
+    {"histogram.kc", "histogram", {4096}, {200001}, {200001, 256}, false, 0, NULL},
+    {"sha256.kc", "sha256", {5}, {5, 0}, {1, 160}, true, 0, NULL},
+    {"sha256.kc", "sha256", {9}, {9, 119}, {1071, 288}, true, 0, NULL},
+    {"sha256.kc", "sha256", {100}, {100, 200}, {20000, 3200}, false, 0, NULL},
+    {"prefix_scan.kc", "prefix_scan", {64}, {5000}, {5000, 2, 5000}, true, 0, NULL},
+    {"prefix_scan.kc", "prefix_scan", {800}, {100000}, {100000, 25, 100000}, false, 0, NULL},
+    {"bitonic_sort.kc", "bitonic_sort", {512}, {1024}, {1024}, true, 8, NULL},
+    {"bitonic_sort.kc", "bitonic_sort", {2048}, {4096}, {4096}, false, 10, NULL},
+    {"gemv_int8.kc", "gemv_int8", {160}, {5, 19}, {95, 19, 5}, true, 0, NULL},
+    {"gemv_int8.kc", "gemv_int8", {1600}, {50, 75}, {3750, 75, 50}, false, 0, NULL},
+    {"nbody.kc", "nbody", {70}, {70, 0.01, 0.01}, {560, 210}, true, 2, NULL},
+    {"nbody.kc", "nbody", {300}, {300, 0.01, 0.01}, {2400, 900}, false, 4, NULL},
+    {"life.kc", "life", {24, 16}, {24, 16}, {768}, true, 3, make_bits},
+    {"life.kc", "life", {64, 48}, {64, 48}, {6144}, false, 20, make_bits},
+    {"bfs.kc", "bfs", {200}, {200}, {201, 600, 400, 200}, true, 8, make_graph},
+    {"bfs.kc", "bfs", {3000}, {3000}, {3001, 9000, 6000, 3000}, false, 12, make_graph},
+    {"regex_nfa.kc", "regex_nfa", {100}, {100}, {1282, 101, 1000, 100}, true, 0, make_strings},
+    {"regex_nfa.kc", "regex_nfa", {999}, {999}, {1282, 1000, 9990, 999}, false, 0, make_strings},
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes };
+
+static void set_u32(ls__case_buffer *buffer, uint64_t index, uint32_t value)
+{
+    memcpy(buffer->bytes + 4 * index, &value, sizeof value);
+}
+
+/* Cells of the game of life: 0 or 1. */
+static void make_bits(ls__case *c)
+{
+    for (uint64_t i = 0; i < c->buffers[0].size; i++)
+        c->buffers[0].bytes[i] &= 1;
+}
+
+/* Three edges a vertex to random targets; nothing is marked or reached. */
+static void make_graph(ls__case *c)
+{
+    uint32_t n = c->global[0];
+    ls__rng rng = ls__vectors_rng(c->buffers[1].bytes[0], c->name);
+    for (uint32_t v = 0; v <= n; v++)
+        set_u32(&c->buffers[0], v, 3 * v);
+    for (uint32_t e = 0; e < 3 * n; e++)
+        set_u32(&c->buffers[1], e, ls__rng_below(&rng, n));
+    memset(c->buffers[2].bytes, 0, c->buffers[2].size);
+    memset(c->buffers[3].bytes, 0xff, c->buffers[3].size);
+}
+
+/* Strings of ten bytes; few of the states accept, so that most strings are read for a while. */
+static void make_strings(ls__case *c)
+{
+    for (uint32_t i = 0; i <= c->global[0]; i++)
+        set_u32(&c->buffers[1], i, 10 * i);
+    set_u32(&c->buffers[0], 1281, 1);
+}
 
 static void put_scalar(uint8_t *at, ls_mem mem, double value)
 {
@@ -151,6 +210,8 @@ static ls_status fill_shape(ls__case *c, const ls_module *module, const shape *s
         ls__rng rng = ls__vectors_rng(seed + b, c->name);
         ls__vectors_moderate(&rng, &c->buffers[b]);
     }
+    if (status == LS_OK && s->make)
+        s->make(c);
     return status;
 }
 
@@ -173,6 +234,7 @@ static ls_status example(const ls__conform_plan *plan, const ls__lang_source *so
             continue;
         snprintf(c->kernel, sizeof c->kernel, "%s", s->kernel);
         memcpy(c->global, s->global, sizeof c->global);
+        c->rounds = s->rounds;
         c->vectors = (uint64_t)s->global[0] * (s->global[1] ? s->global[1] : 1);
         if (!module)
             status = compile(source->text, source->length, source->name, &module, error);

@@ -40,8 +40,8 @@ static ls_status make_buffers(ls_device *device, const ls__case *c, ls_buffer **
 }
 
 /* LS_OK also when lanes trapped. */
-static ls_status submit(ls_device *device, const ls_dispatch *dispatch, ls_receipt *receipt,
-                        ls_error *error)
+static ls_status submit(ls_device *device, const ls_dispatch *dispatch, uint32_t rounds,
+                        ls_receipt *receipt, ls_error *error)
 {
     ls_submit_params params = LS_SUBMIT_PARAMS_INIT;
     ls_batch *batch = NULL;
@@ -51,8 +51,12 @@ static ls_status submit(ls_device *device, const ls_dispatch *dispatch, ls_recei
     ls_status status = ls_batch_create(device, &batch, error);
     if (status == LS_OK)
         status = ls_stream_create(device, &stream, error);
+    if (status == LS_OK && rounds)
+        status = ls_batch_repeat_begin(batch, rounds, 0, error);
     if (status == LS_OK)
         status = ls_batch_dispatch(batch, dispatch, error);
+    if (status == LS_OK && rounds)
+        status = ls_batch_repeat_end(batch, error);
     if (status == LS_OK)
         status = ls_submit(stream, batch, &params, &fence, error);
     if (status == LS_OK)
@@ -118,7 +122,7 @@ ls_status ls__launch_case(ls_device *device, ls_program *program, const ls__case
     dispatch.scalars = c->scalars;
     dispatch.scalar_bytes = c->scalar_bytes;
     if (status == LS_OK)
-        status = submit(device, &dispatch, &receipt, error);
+        status = submit(device, &dispatch, c->rounds, &receipt, error);
     if (status == LS_OK)
         status = download(c, buffers, &receipt, out, error);
     for (uint32_t i = 0; i < c->buffer_count; i++)
