@@ -56,19 +56,27 @@ static built build(bool unchecked)
     return (built){counters.cache_hits, counters.cache_misses - 1};
 }
 
-static unsigned count_files(char last[512])
+typedef void visit(const char *path, long argument);
+
+static unsigned each_file(visit *visit, long argument)
 {
     unsigned count = 0;
     DIR *stream = opendir(folder);
     assert_non_null(stream);
     for (struct dirent *entry; (entry = readdir(stream));) {
-        if (entry->d_name[0] == '.')
-            continue;
-        snprintf(last, 512, "%s/%s", folder, entry->d_name);
-        count++;
+        char path[512];
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        if (entry->d_name[0] != '.' && visit)
+            visit(path, argument);
+        count += entry->d_name[0] != '.';
     }
     closedir(stream);
     return count;
+}
+
+static unsigned count_files(void)
+{
+    return each_file(NULL, 0);
 }
 
 static bool has_llvm(void)
@@ -83,18 +91,19 @@ static bool has_llvm(void)
     return found;
 }
 
+/* The device's probe compiles, and so keeps, a program of its own. */
 static void test_found_again(void **state)
 {
     (void)state;
-    char path[512];
     built first = build(false);
     assert_int_equal(first.hits, 0);
     assert_int_equal(first.misses, 1);
-    assert_int_equal(count_files(path), 1);
+    unsigned files = count_files();
+    assert_true(files > 0);
     built second = build(false);
     assert_int_equal(second.hits, 1);
     assert_int_equal(second.misses, 0);
-    assert_int_equal(count_files(path), 1);
+    assert_int_equal(count_files(), files);
 }
 
 static void test_warm_process_loads_no_llvm(void **state)
@@ -123,19 +132,21 @@ static void damage(const char *path, long at)
     fclose(file);
 }
 
+static void cut(const char *path, long size)
+{
+    assert_int_equal(truncate(path, size), 0);
+}
+
 static void test_damaged_is_dropped(void **state)
 {
     (void)state;
     static const long places[] = {0, 8, 16, 48, 80, 500, -1};
-    char path[512];
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        assert_int_equal(count_files(path), 1);
-        damage(path, places[i]);
+        each_file(damage, places[i]);
         assert_int_equal(build(false).misses, 1);
         assert_int_equal(build(false).hits, 1);
     }
-    count_files(path);
-    assert_int_equal(truncate(path, 40), 0);
+    each_file(cut, 40);
     assert_int_equal(build(false).misses, 1);
     assert_int_equal(build(false).hits, 1);
 }
@@ -143,9 +154,9 @@ static void test_damaged_is_dropped(void **state)
 static void test_unchecked_is_another(void **state)
 {
     (void)state;
-    char path[512];
+    unsigned files = count_files();
     assert_int_equal(build(true).misses, 1);
-    assert_int_equal(count_files(path), 2);
+    assert_true(count_files() > files);
 }
 
 static int set_up(void **state)

@@ -12,6 +12,7 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
+#include "emit/llvm/target.h"
 #include "harness.h"
 
 enum { LANES = 2048, MAX_TRIALS = 512 };
@@ -410,6 +411,10 @@ int main(int argc, char **argv)
     ls__oom oom;
     ls_error error = {0};
     unsigned runs = 0;
+    if (target && !ls__llvm_target_runs(target)) {
+        printf("SKIP: this machine cannot run %s\n", target);
+        return 77;
+    }
     if (setjmp(oom.jump))
         return 1;
     module = ls__ir_module_create(&oom, 0);
