@@ -11,6 +11,7 @@
 
 #include <stdio.h>
 
+#include "base/str.h"
 #include "lockstep/base.h"
 #include "lockstep/program.h"
 
@@ -53,5 +54,13 @@ ls_status ls__cli_parse_integer(const char *text, uint64_t minimum, uint64_t max
  * Compile errors and warnings are printed to standard error. */
 ls_status ls__cli_load_module(const char *path, const ls_define *defines, uint32_t define_count,
                               ls_module **module, ls_error *error);
+
+/* Appends the folder where devices keep compiled code when none is named: $XDG_CACHE_HOME/lockstep or
+ * ~/.cache/lockstep. Nothing where there is no such place. */
+void ls__cli_default_cache(ls__strbuf *path);
+
+/* Whether a folder that was named can be used as such a cache; makes it. The library itself would go
+ * on without it. */
+ls_status ls__cli_check_cache(const char *path, ls_error *error);
 
 #endif

@@ -26,6 +26,7 @@ enum {
     KEY_COMPARE,
     KEY_LOWER,
     KEY_THREADS,
+    KEY_CACHE,
     KEY_UNPROBED,
     KEY_WRONG
 };
@@ -41,6 +42,8 @@ static const struct argp_option options[] = {
     {"compare", KEY_COMPARE, "A.json B.json", 0, "Compare two certificates; runs nothing", 0},
     {"lower", KEY_LOWER, "LIST", 0, "Force these lowerings (or all) on the device", 0},
     {"threads", KEY_THREADS, "N", 0, "Threads of the cpu device", 0},
+    {"cache", KEY_CACHE, "DIR", 0,
+     "Use and keep compiled code in DIR. Without it all is compiled anew", 0},
     {"unprobed", KEY_UNPROBED, NULL, 0,
      "Leave out the bring-up probe, to see what it would have caught", 0},
     {"quiet", 'q', NULL, 0, "Print nothing when all went well", 0},
@@ -120,6 +123,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         return 0;
     case KEY_THREADS:
         o->threads = (uint32_t)parse_number(state, text, 256);
+        return 0;
+    case KEY_CACHE:
+        o->cache = text;
         return 0;
     case KEY_UNPROBED:
         o->unprobed = true;
@@ -252,7 +258,11 @@ static int run(conform_job *job)
     job->options.progress = show_progress;
     job->options.context = &terminal;
     ls__cli_catch_signals();
-    ls_status status = ls__conform_run(&job->options, &certificate, &error);
+    ls_status status = LS_OK;
+    if (job->options.cache)
+        status = ls__cli_check_cache(job->options.cache, &error);
+    if (status == LS_OK)
+        status = ls__conform_run(&job->options, &certificate, &error);
     if (terminal)
         fprintf(stderr, "\r\033[K");
     if (status == LS_OK && job->report)

@@ -22,7 +22,10 @@ enum {
     KEY_TIME_LIMIT,
     KEY_BUDGET,
     KEY_TRACE,
-    KEY_REPEAT
+    KEY_REPEAT,
+    KEY_THREADS,
+    KEY_CACHE,
+    KEY_NO_CACHE
 };
 
 static const struct argp_option option_table[] = {
@@ -37,6 +40,10 @@ static const struct argp_option option_table[] = {
     {"device", KEY_DEVICE, "NAME", 0, "Run on this device (see lockstep devices)", 2},
     {"time-limit", KEY_TIME_LIMIT, "SECONDS", 0, "Stop the kernel when it runs longer", 2},
     {"budget", KEY_BUDGET, "BYTES", 0, "Device memory to use at most; K, M, G may follow", 2},
+    {"threads", KEY_THREADS, "N", 0, "Threads of the cpu device (default: one a core)", 2},
+    {"cache", KEY_CACHE, "DIR", 0,
+     "Keep compiled code in DIR (default: $XDG_CACHE_HOME/lockstep or ~/.cache/lockstep)", 2},
+    {"no-cache", KEY_NO_CACHE, NULL, 0, "Compile anew and keep nothing", 2},
     {"out-of-bounds", KEY_OUT_OF_BOUNDS, NULL, 0,
      "Allow accesses out of bounds: loads give 0, stores are dropped. Without it they are an "
      "error, on devices that see them (reference)",
@@ -158,6 +165,15 @@ static ls_status parse_repeat(const char *text, uint32_t *repeat, ls_error *erro
     return LS_OK;
 }
 
+static ls_status parse_threads(const char *text, uint32_t *threads, ls_error *error)
+{
+    int64_t value = 0;
+    if (ls__cli_parse_integer(text, 0, UINT32_MAX, &value, NULL) != LS_OK)
+        return ls__fail(error, LS_E_INVALID_ARGUMENT, "--threads takes a number, not '%s'", text);
+    *threads = (uint32_t)value;
+    return LS_OK;
+}
+
 /* --- the command line ------------------------------------------------------------------------ */
 
 static ls_status parse_valued(int key, char *text, ls__cli_job *job, ls_error *error)
@@ -174,6 +190,8 @@ static ls_status parse_valued(int key, char *text, ls__cli_job *job, ls_error *e
         return parse_time_limit(text, &job->time_limit_ns, error);
     case KEY_BUDGET:
         return parse_budget(text, &job->budget_bytes, error);
+    case KEY_THREADS:
+        return parse_threads(text, &job->threads, error);
     default:
         return parse_repeat(text, &job->repeat, error);
     }
@@ -208,6 +226,13 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case KEY_LOWER:
         job->lower = text;
         return 0;
+    case KEY_CACHE: /* of this and --no-cache the last counts */
+        job->cache = text;
+        job->no_cache = false;
+        return 0;
+    case KEY_NO_CACHE:
+        job->no_cache = true;
+        return 0;
     case KEY_TRACE:
         job->trace = text;
         return 0;
@@ -217,6 +242,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case KEY_TIME_LIMIT:
     case KEY_BUDGET:
     case KEY_REPEAT:
+    case KEY_THREADS:
         if (parse_valued(key, text, job, &error) != LS_OK)
             ls__cli_usage_error(state, "%s%s%s", error.message, error.where[0] ? ": " : "",
                                 error.where);

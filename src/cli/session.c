@@ -36,6 +36,7 @@ typedef struct session {
     const ls__cli_job *job;
     ls_module *module;
     ls__cli_binding binding;
+    ls__strbuf cache; /* path; empty: none */
     ls_device *device;
     ls_program *program;
     ls_buffer **buffers; /* [binding.kernel.buffer_count], by buffer index */
@@ -184,12 +185,26 @@ static ls_status parse_saves(session *s, ls_error *error)
     return status;
 }
 
+static ls_status choose_cache(session *s, ls_error *error)
+{
+    if (s->job->no_cache)
+        return LS_OK;
+    if (!s->job->cache) {
+        ls__cli_default_cache(&s->cache);
+        return LS_OK;
+    }
+    ls__strbuf_printf(&s->cache, "%s", s->job->cache);
+    return ls__cli_check_cache(s->job->cache, error);
+}
+
 static ls_status open_device(session *s, ls_error *error)
 {
     const ls__cli_job *job = s->job;
     ls_device_params params = LS_DEVICE_PARAMS_INIT;
     params.name = job->device;
     params.budget_bytes = job->budget_bytes;
+    params.threads = job->threads;
+    params.cache_path = s->cache.text;
     params.schedule = job->schedule;
     params.schedule_seed = job->seed;
     params.sanitize = job->sanitize;
@@ -302,6 +317,8 @@ static ls_status set_up(session *s, ls_error *error)
                               limit + header, &s->binding, error);
     if (status == LS_OK)
         status = parse_saves(s, error);
+    if (status == LS_OK)
+        status = choose_cache(s, error);
     if (status == LS_OK)
         status = open_device(s, error);
     if (status == LS_OK && job->trace) {
@@ -453,6 +470,7 @@ static void tear_down(session *s)
         ls_buffer_destroy(&s->buffers[i]);
     ls_program_destroy(&s->program);
     ls_device_destroy(&s->device, NULL);
+    ls__strbuf_finish(&s->cache);
     ls__cli_bind_finish(&s->binding);
     ls_module_destroy(&s->module);
     ls__mem_free(s->outputs);

@@ -11,6 +11,7 @@ typedef struct ls__cli_job {
     const char *kernel; /* NULL: the only one there is */
     const char *device; /* NULL: the most preferred; reference when that is all there is */
     const char *lower, *trace;
+    const char *cache; /* NULL: the user's */
     uint32_t global[3];
     bool has_global;
     uint32_t repeat;  /* rounds */
@@ -22,7 +23,8 @@ typedef struct ls__cli_job {
     uint32_t define_count;
     ls_schedule schedule;
     uint64_t seed;
-    bool sanitize, out_of_bounds, unchecked, quiet;
+    bool sanitize, out_of_bounds, unchecked, quiet, no_cache;
+    uint32_t threads;       /* 0: the device's default */
     uint64_t time_limit_ns; /* 0: none */
     uint64_t budget_bytes;  /* 0: the device's default */
 } ls__cli_job;

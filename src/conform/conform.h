@@ -24,6 +24,7 @@ typedef struct ls__conform_options {
     const char *lower;   /* as in ls_program_params, for the device */
     uint64_t seed;
     uint32_t threads;
+    const char *cache; /* folder for compiled code, as in ls_device_params; NULL = none */
     bool quick;    /* fewer vectors, shapes and programs */
     bool unprobed; /* no bring-up probe: shows what it would have caught */
     const ls_fault_plan *fault;

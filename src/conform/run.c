@@ -208,6 +208,7 @@ static ls_status open_devices(session *s, ls_error *error)
     ls_device_params params = LS_DEVICE_PARAMS_INIT;
     params.name = s->options->device;
     params.threads = s->options->threads;
+    params.cache_path = s->options->cache;
     params.fault = s->options->fault;
     params.unprobed = s->options->unprobed;
     ls_status status = ls_device_open(&params, &s->device, error);

@@ -119,4 +119,7 @@ def main():
     COMMAND = os.path.abspath(sys.argv[1])
     ROOT = pathlib.Path(sys.argv[2]).resolve()
     del sys.argv[1:3]
-    unittest.main(module="__main__")
+    # Compiled code must not go to the cache of whoever runs the tests.
+    with tempfile.TemporaryDirectory() as cache:
+        os.environ["XDG_CACHE_HOME"] = cache
+        unittest.main(module="__main__")

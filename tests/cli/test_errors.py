@@ -43,7 +43,9 @@ class CommandLine(cli.Case):
                 ("--time-limit", "nan", "positive number of seconds"),
                 ("--budget", "0", "number of bytes"), ("--budget", "1X", "number of bytes"),
                 ("--budget", "99999999999G", "number of bytes"),
-                ("--repeat", "-1", "number of rounds"), ("-D", "=3", "NAME=VALUE"),
+                ("--repeat", "-1", "number of rounds"),
+                ("--threads", "-1", "takes a number"), ("--threads", "x", "takes a number"),
+                ("-D", "=3", "NAME=VALUE"),
                 ("-D", "N=x", "'x' is not an integer: -DN=x"), ("--walk", "1", "unrecognized option")]:
             with self.subTest(option=option, value=value):
                 self.bad(*saxpy(f"{option}={value}" if option != "-D" else f"-D{value}"),

@@ -51,10 +51,11 @@ class Help(cli.Case):
         if not shutil.which("bash"):
             self.skipTest("there is no bash")
         (self.folder / "in.npy").touch()
+        (self.folder / "stuff").mkdir()
         words = {"lockstep r": "run", "lockstep run sax": "saxpy.kc",
                  "lockstep run --sched": "--schedule", "lockstep run --schedule = r": "reverse",
                  "lockstep run saxpy.kc x = @i": "@in.npy", "lockstep compile --emit ir": "ir irb",
-                 "lockstep run saxpy.kc --kernel s": "saxpy"}
+                 "lockstep run saxpy.kc --kernel s": "saxpy", "lockstep run --cache st": "stuff"}
         for line, expected in words.items():
             script = (f"source {cli.ROOT}/tools/completion/lockstep.bash; COMP_WORDS=({line});"
                       'COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _lockstep; echo "${COMPREPLY[@]}"')

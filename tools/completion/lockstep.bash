@@ -51,6 +51,10 @@ _lockstep()
         COMPREPLY=($(compgen -f -- "$current"))
         return
         ;;
+    --cache)
+        COMPREPLY=($(compgen -d -- "$current"))
+        return
+        ;;
     --kernel | -k)
         local file names=
         for file in "${COMP_WORDS[@]:2}"; do
@@ -73,13 +77,14 @@ _lockstep()
     case $command in
     run)
         common+=" --kernel --global --define --save --repeat --device --time-limit --budget"
+        common+=" --threads --cache --no-cache"
         common+=" --out-of-bounds --unchecked --lower --sanitize --schedule --trace --quiet"
         ;;
     compile) common+=" --emit --after --lower --output --define" ;;
     devices) common+=" --verbose" ;;
     conform)
         common+=" --device --against --filter --seed --quick --report --compare --lower --threads"
-        common+=" --unprobed --quiet"
+        common+=" --cache --unprobed --quiet"
         ;;
     esac
     COMPREPLY=($(compgen -W "$common" -- "$current"))
