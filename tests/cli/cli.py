@@ -81,8 +81,7 @@ class Case(unittest.TestCase):
     def run_command(self, *args, **options):
         options.setdefault("timeout", 60)
         if "cpu" in args:
-            # In a build with sanitizers, the search for leaks itself crashes now and then in a process that has
-            # loaded libLLVM; the contract suite looks for leaks of the cpu device.
+            # As libllvm_env of tests/meson.build.
             options.setdefault("env", dict(os.environ, ASAN_OPTIONS=":".join(
                 filter(None, [os.environ.get("ASAN_OPTIONS"), "detect_leaks=0"]))))
         return subprocess.run([COMMAND, *map(str, args)], cwd=self.folder, text=True,

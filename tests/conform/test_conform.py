@@ -17,8 +17,7 @@ LOCKSTEP, ROOT = sys.argv[1], pathlib.Path(sys.argv[2])
 
 
 def conform(*arguments):
-    # In a build with sanitizers, the search for leaks itself crashes now and then in a process that has loaded
-    # libLLVM; the contract suite looks for leaks of the cpu device.
+    # As libllvm_env of tests/meson.build.
     options = [os.environ.get("ASAN_OPTIONS"), "detect_leaks=0" if "cpu" in arguments else None]
     environment = dict(os.environ, ASAN_OPTIONS=":".join(filter(None, options)))
     result = subprocess.run([LOCKSTEP, "conform", *arguments], capture_output=True, text=True,
