@@ -267,43 +267,6 @@ static ls_status allocate(ls__backend_device *device, uint64_t size, ls__backend
     return ls__host_memory_create(NULL, size, false, memory, error);
 }
 
-static ls_status import(ls__backend_device *device, void *bytes, uint64_t size,
-                        ls__backend_memory **memory, ls_error *error)
-{
-    (void)device;
-    return ls__host_memory_create(bytes, size, false, memory, error);
-}
-
-static void release(ls__backend_device *device, ls__backend_memory *memory)
-{
-    (void)device;
-    ls__host_memory_free(memory);
-}
-
-static void *map(ls__backend_device *device, const ls__span *span, uint32_t access)
-{
-    (void)device;
-    return ls__host_map(span, access);
-}
-
-static ls_status read_span(ls__backend_device *device, const ls__span *span, void *bytes,
-                           ls_error *error)
-{
-    (void)device;
-    (void)error;
-    ls__host_read(span, bytes);
-    return LS_OK;
-}
-
-static ls_status write_span(ls__backend_device *device, const ls__span *span, const void *bytes,
-                            ls_error *error)
-{
-    (void)device;
-    (void)error;
-    ls__host_write(span, bytes);
-    return LS_OK;
-}
-
 /* --- programs -----------------------------------------------------------------------------------
  */
 
@@ -373,11 +336,11 @@ const ls__backend ls__cpu_backend = {
     .lowering = lowering,
     .target = target,
     .allocate = allocate,
-    .import = import,
-    .release = release,
-    .map = map,
-    .read = read_span,
-    .write = write_span,
+    .import = ls__host_import,
+    .release = ls__host_release,
+    .map = ls__host_map,
+    .read = ls__host_read,
+    .write = ls__host_write,
     .program_build = program_build,
     .program_free = program_free,
     .start = start,

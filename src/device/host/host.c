@@ -62,7 +62,7 @@ static ls_status run_dispatch(ls__host *host, ls__job *job, const ls__command *c
     ls__host_dispatch dispatch = {.job = job, .command = d, .iteration = iteration};
     memcpy(dispatch.global_size, d->global_size, sizeof dispatch.global_size);
     if (d->indirect) {
-        ls__host_read(&d->sizes, dispatch.global_size);
+        ls__host_read(NULL, &d->sizes, dispatch.global_size, NULL);
         ls__global_size(dispatch.global_size);
         ls_status status = ls__check_indirect(dispatch.global_size, d->maximum, error);
         if (status != LS_OK) {
@@ -114,14 +114,14 @@ static ls_status run_command(ls__host *host, ls__job *job, const ls__command *co
         run_copy(job, command);
         break;
     case LS__COMMAND_UPLOAD:
-        ls__host_write(&command->target, command->upload);
+        ls__host_write(NULL, &command->target, command->upload, NULL);
         result->bytes_uploaded += command->target.size;
         break;
     case LS__COMMAND_FILL:
         run_fill(job, command);
         break;
     case LS__COMMAND_DOWNLOAD:
-        ls__host_read(&command->source, command->download);
+        ls__host_read(NULL, &command->source, command->download, NULL);
         result->bytes_downloaded += command->source.size;
         break;
     }

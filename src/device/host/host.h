@@ -25,12 +25,18 @@ typedef struct ls__host_memory {
  * imports). */
 ls_status ls__host_memory_create(void *bytes, uint64_t size, bool track,
                                  ls__backend_memory **memory, ls_error *error);
-void ls__host_memory_free(ls__backend_memory *memory);
 ls__host_memory *ls__host_memory_of(const ls__span *span);
-/* Host copies; writes mark bytes as written. */
-void ls__host_read(const ls__span *span, void *bytes);
-void ls__host_write(const ls__span *span, const void *bytes);
-void *ls__host_map(const ls__span *span, uint32_t access);
+
+/* Entries of the backend table (core/backend.h) for such memory; `device` is not used. Only import
+ * can fail. Writes, and maps for writing, mark bytes as written. */
+ls_status ls__host_import(ls__backend_device *device, void *bytes, uint64_t size,
+                          ls__backend_memory **memory, ls_error *error);
+void ls__host_release(ls__backend_device *device, ls__backend_memory *memory);
+void *ls__host_map(ls__backend_device *device, const ls__span *span, uint32_t access);
+ls_status ls__host_read(ls__backend_device *device, const ls__span *span, void *bytes,
+                        ls_error *error);
+ls_status ls__host_write(ls__backend_device *device, const ls__span *span, const void *bytes,
+                         ls_error *error);
 
 /* --- executor --------------------------------------------------------------------------------- */
 typedef struct ls__host_dispatch {
