@@ -25,6 +25,8 @@ ALLOWED = {
     # abi.h is how compiled kernels are called, target.h what they are compiled for.
     "device/cpu": ["public", "base", "core/backend.h", "device/host", "emit/llvm/abi.h",
                    "emit/llvm/target.h"],
+    "device/vulkan": ["public", "base", "core/backend.h", "emit/spirv/abi.h",
+                      "emit/spirv/target.h"],
     # The fault device stands in front of the reference device and makes its calls fail.
     # It rewrites IR to make an operation wrong.
     "device/fault": ["public", "base", "core/backend.h", "device/host", "device/ref", "ir"],
