@@ -122,9 +122,15 @@ LS_API ls_status ls_module_param(const ls_module *module, const char *kernel, ui
 
 /* --- programs --------------------------------------------------------------------------------- */
 /* A module built for a device. Owned by the caller; kernels live as long as it. Batches that use it
- * keep it alive. Thread-safety: immutable, may be used from any thread. */
+ * keep it alive. Thread-safety: may be used from any thread. */
 typedef struct ls_program ls_program;
 typedef struct ls_kernel ls_kernel;
+
+/* How much is spent on making code. The bits are the same. */
+typedef enum ls_tier {
+    LS_TIER_OPTIMIZED, /* compiled for speed */
+    LS_TIER_QUICK      /* compiled fast; as LS_TIER_OPTIMIZED on a device without tiers */
+} ls_tier;
 
 typedef struct ls_program_params {
     size_t struct_size;
@@ -134,6 +140,7 @@ typedef struct ls_program_params {
                             NULL = refuse */
     const char *lower;   /* force lower_* passes: names separated by commas, or "all"; NULL = what
                             the device needs */
+    ls_tier tier;        /* what the program starts with; ls_program_optimize goes on from quick */
 } ls_program_params;
 #define LS_PROGRAM_PARAMS_INIT LS_INIT(ls_program_params)
 
@@ -151,6 +158,32 @@ LS_API void ls_kernel_describe(const ls_kernel *kernel, ls_kernel_info *info);
 LS_API void ls_kernel_param(const ls_kernel *kernel, uint32_t index, ls_param_info *info);
 /* NULL when the program runs on its own device, else why it runs on the fallback device. */
 LS_API const char *ls_program_fallback_reason(const ls_program *program);
+
+typedef enum ls_tier_state {
+    LS_TIER_STATE_OPTIMIZED, /* submissions made from now on use optimised code */
+    LS_TIER_STATE_QUICK,     /* they use quick code */
+    LS_TIER_STATE_BUILDING,  /* they use quick code, and optimised code is being made */
+    LS_TIER_STATE_FAILED     /* they use quick code; making optimised code failed */
+} ls_tier_state;
+
+typedef struct ls_tier_info {
+    size_t struct_size;
+    ls_tier_state state;
+    char reason[256]; /* why it failed; else empty */
+} ls_tier_info;
+
+/* Begins to make optimised code of a quick program on a thread of the device, and returns at once;
+ * does nothing when that has begun or is done, tries again where it failed. Code that is in the
+ * device's cache is taken from there before the call returns. When it is ready, submissions made
+ * afterwards use it, those of prepared batches too; pending ones end with the code they have. How
+ * it ends, ls_program_tier says; to wait for it, create the program again with LS_TIER_OPTIMIZED.
+ *
+ * Programs of a device that are made of one module in one way share their code, so all of them are
+ * optimised. Destroying the program waits for nothing: a build that has not begun is given up when
+ * nobody has the program any more, one that has begun goes on. Destroying the device gives up what
+ * has not begun and waits for what has. */
+LS_API ls_status ls_program_optimize(ls_program *program, ls_error *error);
+LS_API void ls_program_tier(const ls_program *program, ls_tier_info *info);
 
 #ifdef __cplusplus
 }

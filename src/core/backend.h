@@ -185,6 +185,10 @@ typedef struct ls__backend {
     uint32_t (*lowering)(const ls__backend_device *device);
     /* What the emitter must know of the device, as text; part of cache keys. May be NULL: "". */
     const char *(*target)(const ls__backend_device *device);
+    /* The same for code that is compiled fast. May be NULL: the device has one kind of code. */
+    const char *(*quick_target)(const ls__backend_device *device);
+    /* Whether ls_device_params.target is understood; others refuse it. */
+    bool has_targets;
     /* Memory the device has. May be NULL: it uses the host's, half of which is the default
      * budget. */
     uint64_t (*memory_bytes)(const ls__backend_device *device);

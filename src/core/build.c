@@ -6,7 +6,8 @@
  * The cache holds references, so a program that is made and destroyed again and again is built
  * once. Its key is the digest of the IR together with the options. Building happens outside of the
  * cache's lock; when two threads build the same module at once, both work and the second finds the
- * first's.
+ * first's. The tier of code is not part of the key: what was built quick may get optimised code too
+ * (tier.c).
  */
 #include <string.h>
 
@@ -26,6 +27,7 @@ static void cache_unlink(ls__built_list *list, ls__built *built)
     if (built->next)
         built->next->previous = built->previous;
     built->next = built->previous = NULL;
+    built->cached = false;
     list->count--;
 }
 
@@ -36,6 +38,7 @@ static void cache_push(ls__built_list *list, ls__built *built)
     if (list->first)
         list->first->previous = built;
     list->first = built;
+    built->cached = true;
     list->count++;
 }
 
@@ -84,8 +87,10 @@ void ls__built_release(ls__built *built)
     if (!built || atomic_fetch_sub(&built->refs, 1) != 1)
         return;
     ls_device *device = built->device;
-    if (built->program)
-        device->backend->program_free(device->handle, built->program);
+    ls__backend_program *codes[] = {built->quick, atomic_load(&built->optimized)};
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+        if (codes[i])
+            device->backend->program_free(device->handle, codes[i]);
     ls__ir_module_destroy(&built->ir);
     ls__module_release(built->source);
     ls__mem_free(built->kernels);
@@ -190,48 +195,126 @@ static ls_status lower(ls__built *built, const ls__build_options *options, ls_er
     return status;
 }
 
-ls_status ls__build_emit(ls_device *device, ls__backend_code *code, bool counted, void **bytes,
-                         ls_error *error)
+/* --- code ------------------------------------------------------------------------------------- */
+static const char *target_of(const ls_device *device, bool quick)
 {
-    const char *target = device->backend->target ? device->backend->target(device->handle) : "";
-    const ls__code_cache *cache = device->code_cache.dir ? &device->code_cache : NULL;
+    const ls__backend *backend = device->backend;
+    return quick             ? backend->quick_target(device->handle)
+           : backend->target ? backend->target(device->handle)
+                             : "";
+}
+
+/* The key of the code in the cache on disk. */
+static ls_status code_key(const ls_device *device, const ls__backend_code *code, bool quick,
+                          ls__digest *key, ls_error *error)
+{
+    return ls__code_key(code->module, target_of(device, quick), code->unchecked,
+                        device->code_version, key, error);
+}
+
+static bool find_code(ls_device *device, ls__backend_code *code, const ls__digest *key,
+                      void **bytes)
+{
+    bool found = ls__code_cache_get(&device->code_cache, key, bytes, &code->size);
+    code->bytes = *bytes;
+    return found;
+}
+
+ls_status ls__build_emit(ls_device *device, ls__backend_code *code, bool quick, bool counted,
+                         void **bytes, ls_error *error)
+{
+    bool cache = device->code_cache.dir != NULL, found = false;
     ls__digest key;
-    ls_status status = LS_OK;
-    if (cache)
-        status =
-            ls__code_key(code->module, target, code->unchecked, device->code_version, &key, error);
+    ls_status status = cache ? code_key(device, code, quick, &key, error) : LS_OK;
     if (status != LS_OK)
         return status;
-    bool found = cache && ls__code_cache_get(cache, &key, bytes, &code->size);
+    if (cache)
+        found = find_code(device, code, &key, bytes);
     if (cache && counted)
         ls__device_count(device, found ? LS__COUNTER_cache_hits : LS__COUNTER_cache_misses, 1);
-    if (!found)
-        status = device->emit(code->module, target, code->unchecked, bytes, &code->size, error);
-    if (!found && cache && status == LS_OK)
-        ls__code_cache_put(cache, &key, *bytes, code->size);
+    if (found)
+        return LS_OK;
+    status = device->emit(code->module, target_of(device, quick), code->unchecked, bytes,
+                          &code->size, error);
+    if (cache && status == LS_OK)
+        ls__code_cache_put(&device->code_cache, &key, *bytes, code->size);
     code->bytes = *bytes;
     return status;
 }
 
-static ls_status hand_to_backend(ls__built *built, bool unchecked, ls_error *error)
+static ls__backend_code code_of(const ls__built *built)
 {
-    ls_device *device = built->device;
-    void *bytes = NULL;
-    ls__backend_code code = {
+    return (ls__backend_code){
         .module = built->ir ? built->ir : built->source->ir,
         .kernels = built->kernels,
         .kernel_count = built->kernel_count,
-        .unchecked = unchecked,
+        .unchecked = built->options.unchecked,
     };
+}
+
+static ls_status hand_to_backend(const ls__built *built, bool quick, ls__backend_program **program,
+                                 ls_error *error)
+{
+    ls_device *device = built->device;
+    void *bytes = NULL;
+    ls__backend_code code = code_of(built);
     ls_status status = LS_OK;
     if (device->emit)
-        status = ls__build_emit(device, &code, true, &bytes, error);
+        status = ls__build_emit(device, &code, quick, true, &bytes, error);
     if (status == LS_OK)
-        status = device->backend->program_build(device->handle, &code, &built->program, error);
+        status = device->backend->program_build(device->handle, &code, program, error);
     ls__mem_free(bytes);
     return status;
 }
 
+/* As hand_to_backend, but LS_E_NOT_FOUND where the code would have to be made. */
+static ls_status take_found(const ls__built *built, ls__backend_program **program, ls_error *error)
+{
+    ls_device *device = built->device;
+    void *bytes = NULL;
+    ls__backend_code code = code_of(built);
+    ls__digest key;
+    if (!device->code_cache.dir ||
+        !ls__probe_knows(device, built->source->ir, built->ir, built->options.lower, false) ||
+        code_key(device, &code, false, &key, NULL) != LS_OK ||
+        !find_code(device, &code, &key, &bytes))
+        return LS_E_NOT_FOUND;
+    ls__device_count(device, LS__COUNTER_cache_hits, 1);
+    ls_status status = device->backend->program_build(device->handle, &code, program, error);
+    ls__mem_free(bytes);
+    return status;
+}
+
+/* The IR stays as it is, so what the probe has found since to be lowered cannot be. */
+static ls_status probe_again(const ls__built *built, ls_error *error)
+{
+    ls_device *device = built->device;
+    uint32_t lower = built->options.lower;
+    ls_status status = ls__probe_program(device, built->source->ir, built->ir, lower, false, error);
+    if (status != LS_OK || !(ls__probe_lowering(device) & ~lower))
+        return status;
+    ls__fail(error, LS_E_UNSUPPORTED, "device '%s' computes an operation wrongly in optimised code",
+             device->name);
+    return ls__fail_hint(error, LS_E_UNSUPPORTED, "create the program anew: it will be replaced");
+}
+
+ls_status ls__built_optimize(ls__built *built, bool only_found, ls_error *error)
+{
+    ls__backend_program *program = NULL;
+    ls_status status = LS_OK;
+    if (only_found) {
+        status = take_found(built, &program, error);
+    } else {
+        status = probe_again(built, error);
+        if (status == LS_OK)
+            status = hand_to_backend(built, false, &program, error);
+    }
+    if (status == LS_OK)
+        atomic_store(&built->optimized, program);
+    return status;
+}
+
+/* --- building --------------------------------------------------------------------------------- */
 /* `built` without its code: all kernels checked and lowered. */
 static ls_status prepare_build(ls__built *built, const ls__build_options *options, ls_error *error)
 {
@@ -243,7 +326,8 @@ static ls_status prepare_build(ls__built *built, const ls__build_options *option
         status =
             check_kernels(device, built->ir, true, error); /* a lowering may need shared memory */
     if (status == LS_OK)
-        status = ls__probe_program(device, built->source->ir, built->ir, options->lower, error);
+        status = ls__probe_program(device, built->source->ir, built->ir, options->lower,
+                                   options->quick, error);
     return status;
 }
 
@@ -252,13 +336,21 @@ static ls_status build_once(ls_device *device, ls_module *module, const ls__buil
                             ls__built **built, ls_error *error)
 {
     ls__digest key;
+    ls__backend_program *program = NULL;
     ls_status status = make_key(module, options, &key, error);
     if (status != LS_OK)
         return status;
     *built = cache_find(device, &key);
     ls__device_count(device, *built ? LS__COUNTER_cache_hits : LS__COUNTER_cache_misses, 1);
-    if (*built)
-        return LS_OK;
+    if (*built && !options->quick) {
+        status = ls__tiers_finish(*built, error);
+        if (status != LS_OK) {
+            ls__built_release(*built);
+            *built = NULL;
+        }
+    }
+    if (*built || status != LS_OK)
+        return status;
 
     ls__built *made = ls__mem_alloc(1, sizeof *made);
     if (!made)
@@ -266,16 +358,22 @@ static ls_status build_once(ls_device *device, ls_module *module, const ls__buil
     atomic_init(&made->refs, 1);
     made->device = device;
     made->key = key;
+    made->options = *options;
+    made->tier = options->quick ? LS__TIER_QUICK : LS__TIER_OPTIMIZED;
     made->source = module;
     ls__module_retain(module);
     status = prepare_build(made, options, error);
     bool stale = (ls__probe_lowering(device) & ~options->lower) != 0;
     if (status == LS_OK && !stale)
-        status = hand_to_backend(made, options->unchecked, error);
+        status = hand_to_backend(made, options->quick, &program, error);
     if (status != LS_OK || stale) {
         ls__built_release(made);
         return status;
     }
+    if (options->quick)
+        made->quick = program;
+    else
+        atomic_init(&made->optimized, program);
     cache_add(device, made);
     ls__device_count(device, LS__COUNTER_programs_built, 1);
     *built = made;
@@ -292,6 +390,8 @@ ls_status ls__build(ls_device *device, ls_module *module, const ls__build_option
         options.lower |= device->backend->lowering(device->handle);
     if (!device->caps.grid_barrier_native)
         options.lower |= LS__LOWER_GRID_BARRIER;
+    if (!device->emit || !device->backend->quick_target)
+        options.quick = false;
     while (status == LS_OK && !*built) { /* again when the probe has found more to be lowered */
         options.lower |= ls__probe_lowering(device);
         status = build_once(device, module, &options, built, error);

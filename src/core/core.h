@@ -81,6 +81,13 @@ typedef struct ls__built_list {
     uint32_t count;
 } ls__built_list;
 
+/* The thread that optimises quick programs, and those that wait for it (tier.c). */
+typedef struct ls__tiers {
+    ls__built *first, *last; /* a reference each */
+    pthread_t thread;
+    bool runs, stops;
+} ls__tiers;
+
 struct ls_device {
     const ls__backend *backend;
     ls__backend_emit *emit;
@@ -97,9 +104,13 @@ struct ls_device {
     pthread_t conductor; /* runs the queue (conductor.c) */
     bool watched; /* the conductor's: a hung thread of a fallback device may still report here */
 
-    pthread_mutex_t build_lock; /* guards `built` */
-    ls__built_list built;       /* the program cache */
-    ls__probe *probe;           /* what is known of its operations (probe.h); NULL: trusted */
+    ls__probe *probe; /* what is known of its operations (probe.h); NULL: trusted */
+
+    pthread_mutex_t build_lock;
+    pthread_cond_t built_changed;
+    /* under `build_lock` */
+    ls__built_list built; /* the program cache */
+    ls__tiers tiers;
 
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -218,20 +229,49 @@ typedef struct ls__built_kernel {
     uint64_t scratch_bytes_per_lane, scratch_bytes_fixed;
 } ls__built_kernel;
 
-/* A module built for the device it runs on; shared by the cache and programs. */
+typedef struct ls__build_options {
+    uint32_t lower; /* forced by the caller */
+    bool unchecked;
+    bool quick; /* its code is no part of what is built, and may be there in both tiers */
+} ls__build_options;
+
+typedef enum ls__tier_state {
+    LS__TIER_OPTIMIZED,
+    LS__TIER_QUICK,   /* nobody has asked for more */
+    LS__TIER_WAITING, /* in the device's queue */
+    LS__TIER_RUNNING, /* somebody makes optimised code */
+    LS__TIER_FAILED
+} ls__tier_state;
+
+/* A module built for the device it runs on; shared by the cache and programs. Both tiers are code
+ * of the same lowered IR, so all that is said of kernels goes for both. */
 struct ls__built {
     _Atomic uint32_t refs;
     ls_device *device;
     ls__digest key;
+    ls__build_options options; /* as it was built */
     ls_module *source; /* keeps names alive; the IR itself where nothing was lowered */
     ls__ir_module *ir; /* the lowered copy; NULL = source->ir */
-    ls__backend_program *program;
+    ls__backend_program *quick;               /* NULL: it was optimised from the start */
+    _Atomic(ls__backend_program *) optimized; /* NULL: not yet */
     ls__backend_kernel *kernels;
     uint32_t kernel_count;
     ls__built_kernel *entries; /* one a kernel of the source */
     uint32_t entry_count;
+    /* under the device's build_lock */
     ls__built *next, *previous; /* in the device's cache */
+    bool cached;                /* is there */
+    ls__tier_state tier;
+    char failure[256]; /* why optimising failed */
+    ls__built *next_waiting;
 };
+
+/* What a submission that is made now runs. */
+static inline ls__backend_program *ls__built_code(const ls__built *built)
+{
+    ls__backend_program *optimized = atomic_load(&built->optimized);
+    return optimized ? optimized : built->quick;
+}
 
 struct ls_kernel {
     ls_program *program;
@@ -253,17 +293,22 @@ struct ls_program {
 void ls__program_retain(ls_program *program);
 void ls__program_release(ls_program *program); /* accepts NULL */
 
-typedef struct ls__build_options {
-    uint32_t lower; /* forced by the caller */
-    bool unchecked;
-} ls__build_options;
 /* Builds, or finds in the device's cache. One reference. */
 ls_status ls__build(ls_device *device, ls_module *module, const ls__build_options *options,
                     ls__built **built, ls_error *error);
 /* The emitter's code, from the cache on disk where there is one. `counted`: in the counters. */
-ls_status ls__build_emit(ls_device *device, ls__backend_code *code, bool counted, void **bytes,
-                         ls_error *error);
+ls_status ls__build_emit(ls_device *device, ls__backend_code *code, bool quick, bool counted,
+                         void **bytes, ls_error *error);
 void ls__built_release(ls__built *built); /* accepts NULL */
 void ls__built_clear_cache(ls_device *device);
+/* Adds optimised code to what was built quick. `only_found`: LS_E_NOT_FOUND, and nothing happens,
+ * unless the cache on disk has it and its operations are known to be right. */
+ls_status ls__built_optimize(ls__built *built, bool only_found, ls_error *error);
+
+/* --- tiers (tier.c) --------------------------------------------------------------------------- */
+/* Has optimised code made here, or waits for it where somebody makes it. */
+ls_status ls__tiers_finish(ls__built *built, ls_error *error);
+/* Gives up what waits, waits for what runs. */
+void ls__tiers_stop(ls_device *device);
 
 #endif

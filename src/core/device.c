@@ -75,6 +75,7 @@ static void device_free(ls_device *device)
     ls__pool_clear(device);
     ls__mem_free(device->probe);
     pthread_cond_destroy(&device->changed);
+    pthread_cond_destroy(&device->built_changed);
     pthread_mutex_destroy(&device->lock);
     pthread_mutex_destroy(&device->build_lock);
     ls__mem_free(device);
@@ -95,8 +96,12 @@ static ls_device *device_new(const ls__registry_entry *entry, const char *name)
         goto no_build_lock;
     if (ls__os_cond_init(&device->changed) != 0)
         goto no_cond;
+    if (ls__os_cond_init(&device->built_changed) != 0)
+        goto no_built_cond;
     return device;
 
+no_built_cond:
+    pthread_cond_destroy(&device->changed);
 no_cond:
     pthread_mutex_destroy(&device->build_lock);
 no_build_lock:
@@ -153,6 +158,10 @@ ls_status ls_device_open(const ls_device_params *params, ls_device **device, ls_
     if (!info.usable)
         return ls__fail(error, LS_E_UNSUPPORTED, "device '%s' cannot be used: %s", info.name,
                         info.reason);
+    if (given.target && !entry->backend->has_targets)
+        return ls__fail(error, LS_E_INVALID_ARGUMENT,
+                        "device '%s' has no targets to choose from: '%s' was given", info.name,
+                        given.target);
 
     ls_device *opened = device_new(entry, info.name);
     if (!opened)
@@ -200,6 +209,7 @@ ls_status ls_device_destroy(ls_device **device, ls_error *error)
         return ls__fail(error, LS_E_BUSY,
                         "device '%s' still has %llu buffers, programs, batches, streams or fences",
                         closed->name, (unsigned long long)objects);
+    ls__tiers_stop(closed); /* first: its probe may need all the rest */
     ls__conductor_stop(closed);
     *device = NULL;
     if (lost) {

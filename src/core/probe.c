@@ -120,6 +120,7 @@ typedef struct wanted {
     ls_device *device;
     const ls__ir_function *function; /* being walked */
     uint32_t skip;                   /* LS__LOWER_*: operations these have put guards around */
+    bool quick;                      /* which code */
     ls__probe_key keys[LS__PROBE_MAX_ROWS];
     uint32_t count;
 } wanted;
@@ -141,7 +142,7 @@ static void want(wanted *w, ls__probe_key key)
 static bool visit(ls__ir_inst *inst, void *context)
 {
     wanted *w = context;
-    ls__probe_key key = {.op = (uint8_t)inst->op, .result = inst->type};
+    ls__probe_key key = {.op = (uint8_t)inst->op, .result = inst->type, .quick = w->quick};
     if (!is_probed((ls_op)inst->op))
         return true;
     key.type = (uint8_t)ls__ir_operand_type(w->function, inst);
@@ -338,7 +339,8 @@ static ls_status judge(ls_device *device, const ls__probe_key *keys, uint32_t co
         status = make_module(keys, count, lower, device->backend->optimize, &module, error);
     if (status == LS_OK) {
         fill_operands(in);
-        status = ls__probe_run(device, module, LANES, in, in_size, out, out_size, error);
+        status =
+            ls__probe_run(device, module, keys->quick, LANES, in, in_size, out, out_size, error);
     }
     for (uint32_t i = 0; i < count && status == LS_OK; i++)
         wrong[i] = !is_right(keys[i], in, out + region(i));
@@ -407,10 +409,12 @@ static void spell(ls__probe_key key, char *text, size_t size)
 {
     const char *type = ls__ir_type_name((ls_type)key.type);
     const ls__ir_op_info *info = ls__ir_op((ls_op)key.op);
+    const char *code = key.quick ? " in quick code" : "";
     if (info->result == 'r')
-        snprintf(text, size, "%s %s-%s", info->name, type, ls__ir_type_name((ls_type)key.result));
+        snprintf(text, size, "%s %s-%s%s", info->name, type, ls__ir_type_name((ls_type)key.result),
+                 code);
     else
-        snprintf(text, size, "%s %s", info->name, type);
+        snprintf(text, size, "%s %s%s", info->name, type, code);
 }
 
 /* Drops what is known from the wanted ones, and refuses what is known to be wrong. */
@@ -455,21 +459,45 @@ static ls_status probe_all(wanted *w, ls_error *error)
     return status;
 }
 
-ls_status ls__probe_program(ls_device *device, const ls__ir_module *source,
-                            const ls__ir_module *lowered, uint32_t lower, ls_error *error)
+static wanted *collect_program(ls_device *device, const ls__ir_module *source,
+                               const ls__ir_module *lowered, uint32_t lower, bool quick)
 {
-    if (!device->probe)
-        return LS_OK;
     wanted *w = ls__mem_alloc(1, sizeof *w);
     if (!w)
-        return ls__fail_oom(error, sizeof *w);
+        return NULL;
     w->device = device;
+    w->quick = quick;
     collect(w, source, 0);
     if (lowered)
         collect(w, lowered, lower);
+    return w;
+}
+
+ls_status ls__probe_program(ls_device *device, const ls__ir_module *source,
+                            const ls__ir_module *lowered, uint32_t lower, bool quick,
+                            ls_error *error)
+{
+    if (!device->probe)
+        return LS_OK;
+    wanted *w = collect_program(device, source, lowered, lower, quick);
+    if (!w)
+        return ls__fail_oom(error, sizeof *w);
     ls_status status = probe_all(w, error);
     ls__mem_free(w);
     return status;
+}
+
+bool ls__probe_knows(ls_device *device, const ls__ir_module *source, const ls__ir_module *lowered,
+                     uint32_t lower, bool quick)
+{
+    if (!device->probe)
+        return true;
+    if (ls__probe_lowering(device) & ~lower)
+        return false;
+    wanted *w = collect_program(device, source, lowered, lower, quick);
+    bool known = w && keep_unknown(w, NULL) == LS_OK && w->count == 0;
+    ls__mem_free(w);
+    return known;
 }
 
 /* --- the public question ---------------------------------------------------------------------- */
@@ -519,7 +547,7 @@ static void want_all(wanted *w)
             bool doubles = type == LS_TYPE_F64 || result == LS_TYPE_F64;
             if (takes_type((ls_op)op, type) && has_result((ls_op)op, type, result, bits) &&
                 (!doubles || w->device->caps.f64))
-                want(w, (ls__probe_key){(uint8_t)op, (uint8_t)type, (uint8_t)result, bits});
+                want(w, (ls__probe_key){(uint8_t)op, (uint8_t)type, (uint8_t)result, bits, false});
         }
     }
 }
@@ -554,9 +582,14 @@ ls_status ls_device_probe(ls_device *device, ls_probe_info *infos, uint32_t capa
     if (status != LS_OK && status != LS_E_UNSUPPORTED) /* a wrong one is what was asked for */
         return status;
     pthread_mutex_lock(&device->build_lock);
-    *count = device->probe->count;
-    for (uint32_t i = 0; i < device->probe->count && i < capacity; i++)
-        describe(&infos[i], &device->probe->rows[i]);
+    for (uint32_t i = 0; i < device->probe->count; i++) {
+        const ls__probe_row *row = &device->probe->rows[i];
+        if (row->key.quick && row->verdict == LS__PROBE_RIGHT) /* known of some operations only */
+            continue;
+        if (*count < capacity)
+            describe(&infos[*count], row);
+        (*count)++;
+    }
     pthread_mutex_unlock(&device->build_lock);
     return LS_OK;
 }

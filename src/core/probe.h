@@ -9,7 +9,7 @@
 
 #include "core/core.h"
 
-enum { LS__PROBE_MAX_ROWS = 512 };
+enum { LS__PROBE_MAX_ROWS = 1024 };
 
 typedef enum ls__probe_verdict {
     LS__PROBE_RIGHT,
@@ -17,8 +17,9 @@ typedef enum ls__probe_verdict {
     LS__PROBE_WRONG    /* and nothing helps */
 } ls__probe_verdict;
 
-typedef struct ls__probe_key { /* an operation and its types; `bits` of f2s and f2u */
-    uint8_t op, type, result, bits;
+/* An operation and its types; `bits` of f2s and f2u. Quick code is other code. */
+typedef struct ls__probe_key {
+    uint8_t op, type, result, bits, quick;
 } ls__probe_key;
 
 typedef struct ls__probe_row {
@@ -37,7 +38,11 @@ struct ls__probe {
  * lowered to with `lower`. Afterwards more may have to be lowered. LS_E_UNSUPPORTED names the
  * operation that nothing helps. Blocks: may build and run a program. */
 ls_status ls__probe_program(ls_device *device, const ls__ir_module *source,
-                            const ls__ir_module *lowered, uint32_t lower, ls_error *error);
+                            const ls__ir_module *lowered, uint32_t lower, bool quick,
+                            ls_error *error);
+/* Whether all of them are known already, and none is refused. */
+bool ls__probe_knows(ls_device *device, const ls__ir_module *source, const ls__ir_module *lowered,
+                     uint32_t lower, bool quick);
 
 /* LS__LOWER_* that the probe has found necessary so far. */
 static inline uint32_t ls__probe_lowering(const ls_device *device)
@@ -47,7 +52,7 @@ static inline uint32_t ls__probe_lowering(const ls_device *device)
 
 /* Runs one program on the device, outside of its queue and its counters (probe_run.c): `in` is
  * written to buffer 0 of its only kernel, and what `lanes` lanes write to buffer 1 is read back. */
-ls_status ls__probe_run(ls_device *device, const ls__ir_module *module, uint32_t lanes,
+ls_status ls__probe_run(ls_device *device, const ls__ir_module *module, bool quick, uint32_t lanes,
                         const void *in, uint64_t in_size, void *out, uint64_t out_size,
                         ls_error *error);
 

@@ -20,7 +20,7 @@ typedef struct run {
     void *bytes;         /* code */
 } run;
 
-static ls_status build(run *r, const ls__ir_module *module, ls_error *error)
+static ls_status build(run *r, const ls__ir_module *module, bool quick, ls_error *error)
 {
     ls_device *device = r->device;
     const ls__ir_function *function = module->functions.items[1];
@@ -33,7 +33,7 @@ static ls_status build(run *r, const ls__ir_module *module, ls_error *error)
     ls__backend_code code = {.module = module, .kernels = &r->kernel, .kernel_count = 1};
     ls_status status = LS_OK;
     if (device->emit)
-        status = ls__build_emit(device, &code, false, &r->bytes, error);
+        status = ls__build_emit(device, &code, quick, false, &r->bytes, error);
     if (status == LS_OK)
         status = device->backend->program_build(device->handle, &code, &r->program, error);
     return status;
@@ -105,7 +105,7 @@ static void finish(run *r)
     ls__mem_free(r);
 }
 
-ls_status ls__probe_run(ls_device *device, const ls__ir_module *module, uint32_t lanes,
+ls_status ls__probe_run(ls_device *device, const ls__ir_module *module, bool quick, uint32_t lanes,
                         const void *in, uint64_t in_size, void *out, uint64_t out_size,
                         ls_error *error)
 {
@@ -113,7 +113,7 @@ ls_status ls__probe_run(ls_device *device, const ls__ir_module *module, uint32_t
     if (!r)
         return ls__fail_oom(error, sizeof *r);
     r->device = r->owner.device = device;
-    ls_status status = build(r, module, error);
+    ls_status status = build(r, module, quick, error);
     if (status == LS_OK)
         status = make_buffers(r, in, in_size, out_size, error);
     r->command = (ls__command){.kind = LS__COMMAND_DISPATCH,

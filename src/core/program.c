@@ -80,7 +80,11 @@ static ls_status check_params(ls_device *device, const ls_module *module,
                         device ? "module" : "device");
     if (params->fallback == device)
         return ls__fail(error, LS_E_INVALID_ARGUMENT, "a device cannot be its own fallback");
+    if (params->tier != LS_TIER_OPTIMIZED && params->tier != LS_TIER_QUICK)
+        return ls__fail(error, LS_E_INVALID_ARGUMENT, "ls_program_create: there is no tier %d",
+                        (int)params->tier);
     options->unchecked = params->unchecked;
+    options->quick = params->tier == LS_TIER_QUICK;
     ls_status status = ls__lower_parse(params->lower, &options->lower, error);
     return status == LS_OK ? ls__device_check(device, error) : status;
 }

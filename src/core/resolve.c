@@ -88,7 +88,7 @@ static ls_status fill_dispatch(filler *f, const ls__record *record, ls__command_
                                ls_error *error)
 {
     const ls_kernel *kernel = record->kernel;
-    d->program = kernel->program->built->program;
+    d->program = ls__built_code(kernel->program->built);
     d->kernel = kernel->entry->first;
     d->buffer_count = kernel->info.buffer_count;
     d->buffers = f->spans;

@@ -184,6 +184,8 @@ int main(int argc, char **argv)
                                         contract_prepared_count, NULL, NULL);
     failures += _cmocka_run_group_tests("reports", contract_report_tests, contract_report_count,
                                         NULL, NULL);
+    failures +=
+        _cmocka_run_group_tests("tiers", contract_tier_tests, contract_tier_count, NULL, NULL);
     if (strcmp(contract_device, "fault") == 0)
         failures += _cmocka_run_group_tests("faults", contract_fault_tests, contract_fault_count,
                                             NULL, NULL);

@@ -102,8 +102,9 @@ void contract_run(fixture *f, ls_batch *batch);
 
 extern const struct CMUnitTest contract_memory_tests[], contract_batch_tests[],
     contract_outcome_tests[], contract_stream_tests[], contract_prepared_tests[],
-    contract_report_tests[], contract_fault_tests[];
+    contract_report_tests[], contract_tier_tests[], contract_fault_tests[];
 extern const size_t contract_memory_count, contract_batch_count, contract_outcome_count,
-    contract_stream_count, contract_prepared_count, contract_report_count, contract_fault_count;
+    contract_stream_count, contract_prepared_count, contract_report_count, contract_tier_count,
+    contract_fault_count;
 
 #endif

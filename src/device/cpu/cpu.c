@@ -26,7 +26,7 @@ enum { MAX_BUFFERS = 64, MAX_THREADS = 256 };
 typedef struct cpu_device {
     ls__host *host;
     ls__cpu_pool *pool;
-    char target[LS__LLVM_TARGET_BYTES];
+    char target[LS__LLVM_TARGET_BYTES], quick_target[LS__LLVM_TARGET_BYTES];
     /* The executor's: by thread. */
     uint8_t *scratch; /* one block, scratch_bytes for each thread */
     uint64_t scratch_bytes;
@@ -194,6 +194,31 @@ static void close_device(ls__backend_device *device)
     ls__mem_free(closed);
 }
 
+static ls_status choose_target(cpu_device *device, const char *text, ls_error *error)
+{
+    char can[192];
+    ls__llvm_target parsed;
+    ls_status status = LS_OK;
+    if (!text)
+        text = "native";
+    bool good = ls__llvm_target_resolve(text, device->target);
+    int length = good ? snprintf(device->quick_target, sizeof device->quick_target, "%s+quick",
+                                 device->target)
+                      : 0;
+    if (!good || length >= LS__LLVM_TARGET_BYTES ||
+        !ls__llvm_target_parse(device->quick_target, &parsed))
+        status = ls__fail(error, LS_E_INVALID_ARGUMENT, "there is no target '%s'", text);
+    else if (ls__llvm_target_parse(text, &parsed) && parsed.quick)
+        status = ls__fail(error, LS_E_INVALID_ARGUMENT,
+                          "target '%s': the tier is the program's, not the device's", text);
+    else if (!ls__llvm_target_runs(text))
+        status = ls__fail(error, LS_E_UNSUPPORTED, "this machine cannot run code for '%s'", text);
+    if (status == LS_OK)
+        return LS_OK;
+    ls__llvm_target_list(can, sizeof can);
+    return ls__fail_hint(error, status, "one of: %s", can);
+}
+
 static ls_status open_device(const ls__backend_open_params *params, ls__backend_device **device,
                              ls_error *error)
 {
@@ -208,10 +233,9 @@ static ls_status open_device(const ls__backend_open_params *params, ls__backend_
     if (!made)
         return ls__fail_oom(error, sizeof *made);
     ls__host_device host = {.context = made, .dispatch = dispatch};
-    ls__llvm_native_target(made->target);
-    ls_status status = LS_OK;
+    ls_status status = choose_target(made, params->params->target, error);
     made->traps = ls__mem_alloc(threads, sizeof *made->traps);
-    if (!made->traps)
+    if (status == LS_OK && !made->traps)
         status = ls__fail_oom(error, threads * sizeof *made->traps);
     if (status == LS_OK)
         status = ls__cpu_pool_create(threads, &made->pool, error);
@@ -255,6 +279,11 @@ static uint32_t lowering(const ls__backend_device *device)
 static const char *target(const ls__backend_device *device)
 {
     return cpu_of(device)->target;
+}
+
+static const char *quick_target(const ls__backend_device *device)
+{
+    return cpu_of(device)->quick_target;
 }
 
 /* --- memory ------------------------------------------------------------------------------------
@@ -335,6 +364,8 @@ const ls__backend ls__cpu_backend = {
     .caps = caps_of,
     .lowering = lowering,
     .target = target,
+    .quick_target = quick_target,
+    .has_targets = true,
     .allocate = allocate,
     .import = ls__host_import,
     .release = ls__host_release,

@@ -3,6 +3,7 @@
  * Feature levels. "x86-64-v3" and "x86-64-v4" are the psABI's levels, which LLVM knows as CPU
  * names: v3 has AVX2, FMA, F16C, BMI; v4 adds AVX-512 F, BW, CD, DQ, VL.
  */
+#include <stdio.h>
 #include <string.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -24,19 +25,21 @@ static bool take_word(const char **text, char word[16])
     return true;
 }
 
+static const struct {
+    const char *name, *triple, *cpu;
+    ls__llvm_level level;
+    uint32_t width;
+} levels[] = {
+    {"sse2", "x86_64-unknown-linux-gnu", "x86-64", LS__LLVM_SSE2, 8},
+    {"avx2", "x86_64-unknown-linux-gnu", "x86-64-v3", LS__LLVM_AVX2, 16},
+    {"avx512", "x86_64-unknown-linux-gnu", "x86-64-v4", LS__LLVM_AVX512, 32},
+    {"neon", "aarch64-unknown-linux-gnu", "generic", LS__LLVM_NEON, 8},
+};
+enum { LEVELS = sizeof levels / sizeof *levels };
+
 static bool set_level(ls__llvm_target *target, const char *word)
 {
-    static const struct {
-        const char *name, *triple, *cpu;
-        ls__llvm_level level;
-        uint32_t width;
-    } levels[] = {
-        {"sse2", "x86_64-unknown-linux-gnu", "x86-64", LS__LLVM_SSE2, 8},
-        {"avx2", "x86_64-unknown-linux-gnu", "x86-64-v3", LS__LLVM_AVX2, 16},
-        {"avx512", "x86_64-unknown-linux-gnu", "x86-64-v4", LS__LLVM_AVX512, 32},
-        {"neon", "aarch64-unknown-linux-gnu", "generic", LS__LLVM_NEON, 8},
-    };
-    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
+    for (size_t i = 0; i < LEVELS; i++) {
         if (strcmp(word, levels[i].name) == 0) {
             target->level = levels[i].level;
             target->triple = levels[i].triple;
@@ -138,6 +141,39 @@ bool ls__llvm_target_runs(const char *text)
         return false;
 #endif
     return wanted.level <= native.level && (!wanted.avx512vnni || native.avx512vnni);
+}
+
+bool ls__llvm_target_resolve(const char *text, char target[LS__LLVM_TARGET_BYTES])
+{
+    static const char native_word[] = "native";
+    ls__llvm_target parsed;
+    char native[LS__LLVM_TARGET_BYTES];
+    size_t length = strlen(native_word);
+    if (!ls__llvm_target_parse(text, &parsed))
+        return false;
+    ls__llvm_native_target(native);
+    bool is_native = strncmp(text, native_word, length) == 0;
+    int written = snprintf(target, LS__LLVM_TARGET_BYTES, "%s%s", is_native ? native : "",
+                           is_native ? text + length : text);
+    return written > 0 && written < LS__LLVM_TARGET_BYTES;
+}
+
+void ls__llvm_target_list(char *text, size_t size)
+{
+    static const char *const options[] = {"avx512+avx512vnni", "avx2+avxvnni"};
+    char levels_here[64] = "", options_here[64] = "";
+    for (size_t i = 0; i < LEVELS; i++) {
+        size_t used = strlen(levels_here);
+        if (ls__llvm_target_runs(levels[i].name))
+            snprintf(levels_here + used, sizeof levels_here - used, ", %s", levels[i].name);
+    }
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        size_t used = strlen(options_here);
+        if (ls__llvm_target_runs(options[i]))
+            snprintf(options_here + used, sizeof options_here - used, ", %s", options[i]);
+    }
+    snprintf(text, size, "native%s%s, each also with +scalar or +vector", levels_here,
+             options_here);
 }
 
 uint32_t ls__llvm_lowering(const char *text)

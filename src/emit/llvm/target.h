@@ -14,6 +14,7 @@
 #define LS_EMIT_LLVM_TARGET_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum { LS__LLVM_TARGET_BYTES = 96 };
@@ -23,6 +24,14 @@ void ls__llvm_native_target(char target[LS__LLVM_TARGET_BYTES]);
 
 /* Whether this machine can run code for the target; false also for a malformed one. */
 bool ls__llvm_target_runs(const char *target);
+
+/* The same text with `native` spelled out, for keys that several machines share. False: malformed,
+ * or too long. */
+bool ls__llvm_target_resolve(const char *text, char target[LS__LLVM_TARGET_BYTES]);
+
+/* Levels and options that this machine can run, for messages: "native, avx2, sse2; ...". The tier
+ * is left out. */
+void ls__llvm_target_list(char *text, size_t size);
 
 /* LS__LOWER_* bits (ir/lowering.h): what a module must have been lowered by before it is emitted.
  */
