@@ -50,6 +50,9 @@ ls_status ls__cli_parse_define(char *text, ls_define *define, ls_error *error);
 ls_status ls__cli_parse_integer(const char *text, uint64_t minimum, uint64_t maximum,
                                 int64_t *value, ls_error *error);
 
+/* "quick" or "optimized". */
+ls_status ls__cli_parse_tier(const char *text, ls_tier *tier, ls_error *error);
+
 /* Loads a module from a file: *.ir (IR text), *.irb (IR binary), anything else is Kernel C.
  * Compile errors and warnings are printed to standard error. */
 ls_status ls__cli_load_module(const char *path, const ls_define *defines, uint32_t define_count,

@@ -26,6 +26,8 @@ enum {
     KEY_COMPARE,
     KEY_LOWER,
     KEY_THREADS,
+    KEY_TARGET,
+    KEY_TIER,
     KEY_CACHE,
     KEY_UNPROBED,
     KEY_WRONG
@@ -42,6 +44,11 @@ static const struct argp_option options[] = {
     {"compare", KEY_COMPARE, "A.json B.json", 0, "Compare two certificates; runs nothing", 0},
     {"lower", KEY_LOWER, "LIST", 0, "Force these lowerings (or all) on the device", 0},
     {"threads", KEY_THREADS, "N", 0, "Threads of the cpu device", 0},
+    {"target", KEY_TARGET, "NAME", 0,
+     "What the cpu device makes code for: native (default), sse2, avx2, ...; +scalar or +vector "
+     "may follow",
+     0},
+    {"tier", KEY_TIER, "TIER", 0, "Compile quick or optimized (default) code", 0},
     {"cache", KEY_CACHE, "DIR", 0,
      "Use and keep compiled code in DIR. Without it all is compiled anew", 0},
     {"unprobed", KEY_UNPROBED, NULL, 0,
@@ -58,6 +65,15 @@ static uint64_t parse_number(struct argp_state *state, const char *text, uint64_
     if (ls__cli_parse_integer(text, 0, maximum, &value, &error) != LS_OK)
         ls__cli_usage_error(state, "%s", error.message);
     return (uint64_t)value;
+}
+
+static ls_tier parse_tier(struct argp_state *state, const char *text)
+{
+    ls_tier tier = LS_TIER_OPTIMIZED;
+    ls_error error;
+    if (ls__cli_parse_tier(text, &tier, &error) != LS_OK)
+        ls__cli_usage_error(state, "%s", error.message);
+    return tier;
 }
 
 static ls_op parse_op(struct argp_state *state, const char *text)
@@ -123,6 +139,12 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         return 0;
     case KEY_THREADS:
         o->threads = (uint32_t)parse_number(state, text, 256);
+        return 0;
+    case KEY_TARGET:
+        o->target = text;
+        return 0;
+    case KEY_TIER:
+        o->tier = parse_tier(state, text);
         return 0;
     case KEY_CACHE:
         o->cache = text;

@@ -97,3 +97,12 @@ ls_status ls__cli_parse_define(char *text, ls_define *define, ls_error *error)
         ls__fail_where(error, status, "-D%s=%s", text, value);
     return status;
 }
+
+ls_status ls__cli_parse_tier(const char *text, ls_tier *tier, ls_error *error)
+{
+    if (strcmp(text, "quick") != 0 && strcmp(text, "optimized") != 0)
+        return ls__fail(error, LS_E_INVALID_ARGUMENT, "--tier takes quick or optimized, not '%s'",
+                        text);
+    *tier = strcmp(text, "quick") == 0 ? LS_TIER_QUICK : LS_TIER_OPTIMIZED;
+    return LS_OK;
+}

@@ -24,6 +24,8 @@ enum {
     KEY_TRACE,
     KEY_REPEAT,
     KEY_THREADS,
+    KEY_TARGET,
+    KEY_TIER,
     KEY_CACHE,
     KEY_NO_CACHE
 };
@@ -41,6 +43,11 @@ static const struct argp_option option_table[] = {
     {"time-limit", KEY_TIME_LIMIT, "SECONDS", 0, "Stop the kernel when it runs longer", 2},
     {"budget", KEY_BUDGET, "BYTES", 0, "Device memory to use at most; K, M, G may follow", 2},
     {"threads", KEY_THREADS, "N", 0, "Threads of the cpu device (default: one a core)", 2},
+    {"target", KEY_TARGET, "NAME", 0,
+     "What the cpu device makes code for: native (default), sse2, avx2, ...; +scalar or +vector "
+     "may follow",
+     2},
+    {"tier", KEY_TIER, "TIER", 0, "Compile fast (quick) or for speed (optimized, the default)", 2},
     {"cache", KEY_CACHE, "DIR", 0,
      "Keep compiled code in DIR (default: $XDG_CACHE_HOME/lockstep or ~/.cache/lockstep)", 2},
     {"no-cache", KEY_NO_CACHE, NULL, 0, "Compile anew and keep nothing", 2},
@@ -192,6 +199,8 @@ static ls_status parse_valued(int key, char *text, ls__cli_job *job, ls_error *e
         return parse_budget(text, &job->budget_bytes, error);
     case KEY_THREADS:
         return parse_threads(text, &job->threads, error);
+    case KEY_TIER:
+        return ls__cli_parse_tier(text, &job->tier, error);
     default:
         return parse_repeat(text, &job->repeat, error);
     }
@@ -226,6 +235,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case KEY_LOWER:
         job->lower = text;
         return 0;
+    case KEY_TARGET:
+        job->target = text;
+        return 0;
     case KEY_CACHE: /* of this and --no-cache the last counts */
         job->cache = text;
         job->no_cache = false;
@@ -243,6 +255,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case KEY_BUDGET:
     case KEY_REPEAT:
     case KEY_THREADS:
+    case KEY_TIER:
         if (parse_valued(key, text, job, &error) != LS_OK)
             ls__cli_usage_error(state, "%s%s%s", error.message, error.where[0] ? ": " : "",
                                 error.where);

@@ -204,6 +204,7 @@ static ls_status open_device(session *s, ls_error *error)
     params.name = job->device;
     params.budget_bytes = job->budget_bytes;
     params.threads = job->threads;
+    params.target = job->target;
     params.cache_path = s->cache.text;
     params.schedule = job->schedule;
     params.schedule_seed = job->seed;
@@ -275,6 +276,7 @@ static ls_status build_program(session *s, const ls_kernel **kernel, ls_error *e
     ls_program_params params = LS_PROGRAM_PARAMS_INIT;
     params.unchecked = s->job->unchecked;
     params.lower = s->job->lower;
+    params.tier = s->job->tier;
     ls_status status = ls_device_supports(s->device, s->module, s->binding.kernel.name, error);
     if (status == LS_OK)
         status = ls_program_create(s->device, s->module, &params, &s->program, error);

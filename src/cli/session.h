@@ -11,6 +11,8 @@ typedef struct ls__cli_job {
     const char *kernel; /* NULL: the only one there is */
     const char *device; /* NULL: the most preferred; reference when that is all there is */
     const char *lower, *trace;
+    const char *target; /* NULL: the device's default */
+    ls_tier tier;
     const char *cache; /* NULL: the user's */
     uint32_t global[3];
     bool has_global;

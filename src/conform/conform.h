@@ -16,12 +16,15 @@
 
 #include "base/str.h"
 #include "lockstep/device.h"
+#include "lockstep/program.h"
 
 typedef struct ls__conform_options {
     const char *device;
     const char *against; /* device whose bytes must be equal, NULL = none: only digests */
     const char *filter;  /* part of a row's name, or a pattern with * ? [; NULL = all rows */
-    const char *lower;   /* as in ls_program_params, for the device */
+    const char *lower;   /* as in ls_program_params, for the device; the tier too */
+    ls_tier tier;
+    const char *target; /* as in ls_device_params */
     uint64_t seed;
     uint32_t threads;
     const char *cache; /* folder for compiled code, as in ls_device_params; NULL = none */

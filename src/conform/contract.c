@@ -289,7 +289,7 @@ const char *ls__contract_name(uint32_t index)
     return checks[index].name;
 }
 
-static ls_status make_stage(stage *s, ls_module **module)
+static ls_status make_stage(stage *s, const ls_program_params *program_params, ls_module **module)
 {
     ls_compile_params params = LS_COMPILE_PARAMS_INIT;
     ls_buffer_params size = LS_BUFFER_PARAMS_INIT;
@@ -302,7 +302,7 @@ static ls_status make_stage(stage *s, ls_module **module)
     size.size_bytes = sizeof values;
     ls_status status = ls_module_compile(&params, module, NULL, s->error);
     if (status == LS_OK)
-        status = ls__launch_build(s->device, *module, NULL, &s->program, s->error);
+        status = ls_program_create(s->device, *module, program_params, &s->program, s->error);
     if (status == LS_OK)
         status = ls_stream_create(s->device, &s->stream, s->error);
     if (status == LS_OK)
@@ -316,14 +316,14 @@ static ls_status make_stage(stage *s, ls_module **module)
     return status;
 }
 
-ls_status ls__contract_run(uint32_t index, ls_device *device, ls__strbuf *transcript,
-                           ls_error *error)
+ls_status ls__contract_run(uint32_t index, ls_device *device, const ls_program_params *params,
+                           ls__strbuf *transcript, ls_error *error)
 {
     stage s = {.device = device, .out = transcript, .error = error};
     ls_module *module = NULL;
     if (checks[index].run == check_time_limit && !ls_device_caps(device)->cancel)
         return ls__fail(error, LS_E_UNSUPPORTED, "the device cannot stop a kernel");
-    ls_status status = make_stage(&s, &module);
+    ls_status status = make_stage(&s, params, &module);
     if (status == LS_OK)
         checks[index].run(&s);
     ls_buffer_destroy(&s.x);

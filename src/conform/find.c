@@ -130,7 +130,7 @@ static bool is_clean(text_trial *trial, const ls_module *module)
     ls_program *program = NULL;
     ls__outputs out = {0};
     trial->reports = 0;
-    ls_status status = ls__launch_build(trial->sanitizer, module, NULL, &program, NULL);
+    ls_status status = ls_program_create(trial->sanitizer, module, NULL, &program, NULL);
     if (status == LS_OK)
         status = ls__launch_case(trial->sanitizer, program, trial->c, &out, NULL);
     ls__outputs_finish(&out);
@@ -149,9 +149,9 @@ static bool text_differs(void *context, const char *text)
     pair.program = pair.expected = NULL;
     ls_status status = ls_module_compile(&params, &module, NULL, NULL);
     if (status == LS_OK)
-        status = ls__launch_build(pair.device, module, pair.lower, &pair.program, NULL);
+        status = ls_program_create(pair.device, module, &pair.params, &pair.program, NULL);
     if (status == LS_OK)
-        status = ls__launch_build(pair.against, module, NULL, &pair.expected, NULL);
+        status = ls_program_create(pair.against, module, NULL, &pair.expected, NULL);
     bool fails = status == LS_OK && differs(&pair, trial->c) &&
                  (!trial->sanitizer || is_clean(trial, module));
     ls_program_destroy(&pair.program);

@@ -11,7 +11,7 @@
 typedef struct ls__pair {
     ls_device *device, *against;
     ls_program *program, *expected;
-    const char *lower; /* of `program` */
+    ls_program_params params; /* of `program` */
 } ls__pair;
 
 /* Runs the case on both. LS_OK when both ran, equal or not. */

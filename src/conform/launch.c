@@ -14,14 +14,6 @@
 
 #define LIMIT_NS (UINT64_C(120) * 1000000000)
 
-ls_status ls__launch_build(ls_device *device, const ls_module *module, const char *lower,
-                           ls_program **program, ls_error *error)
-{
-    ls_program_params params = LS_PROGRAM_PARAMS_INIT;
-    params.lower = lower;
-    return ls_program_create(device, module, &params, program, error);
-}
-
 static ls_status make_buffers(ls_device *device, const ls__case *c, ls_buffer **buffers,
                               ls_error *error)
 {

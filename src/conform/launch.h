@@ -20,14 +20,12 @@ ls_status ls__launch_case(ls_device *device, ls_program *program, const ls__case
 bool ls__outputs_equal(const ls__outputs *a, const ls__outputs *b);
 void ls__outputs_finish(ls__outputs *out);
 
-ls_status ls__launch_build(ls_device *device, const ls_module *module, const char *lower,
-                           ls_program **program, ls_error *error);
-
 /* --- the device contract, reduced (contract.c) ------------------------------------------------ */
 extern const uint32_t ls__contract_count;
 const char *ls__contract_name(uint32_t index); /* of the row */
-/* Appends what the public calls answered on this device, and bytes they brought, as text. */
-ls_status ls__contract_run(uint32_t index, ls_device *device, ls__strbuf *transcript,
-                           ls_error *error);
+/* Appends what the public calls answered on this device, and bytes they brought, as text. `params`
+ * of the program that is run. */
+ls_status ls__contract_run(uint32_t index, ls_device *device, const ls_program_params *params,
+                           ls__strbuf *transcript, ls_error *error);
 
 #endif

@@ -110,16 +110,24 @@ static ls_status run_case(session *s, const ls__pair *pair, const ls__group *gro
     return status;
 }
 
+static ls_program_params params_of(const ls__conform_options *options)
+{
+    ls_program_params params = LS_PROGRAM_PARAMS_INIT;
+    params.lower = options->lower;
+    params.tier = options->tier;
+    return params;
+}
+
 static ls_status take_group(void *context, const ls__group *group, ls_error *error)
 {
     session *s = context;
-    ls__pair pair = {.device = s->device, .against = s->against, .lower = s->options->lower};
+    ls__pair pair = {.device = s->device, .against = s->against, .params = params_of(s->options)};
     ls_error why;
     ls_status status = LS_OK;
     bool built =
-        ls__launch_build(s->device, group->module, pair.lower, &pair.program, &why) == LS_OK;
+        ls_program_create(s->device, group->module, &pair.params, &pair.program, &why) == LS_OK;
     if (built && s->against)
-        status = ls__launch_build(s->against, group->module, NULL, &pair.expected, error);
+        status = ls_program_create(s->against, group->module, NULL, &pair.expected, error);
     for (uint32_t i = 0; i < group->count && status == LS_OK; i++)
         status = built ? run_case(s, &pair, group, &group->cases[i], error)
                        : add_trouble(s, group->cases[i].name, &why, error);
@@ -147,7 +155,7 @@ static ls_status compare_contract(session *s, uint32_t index, const char *got, l
 {
     ls__strbuf expected = {0}, line = {0};
     ls_error why = {0};
-    ls_status status = ls__contract_run(index, s->against, &expected, error);
+    ls_status status = ls__contract_run(index, s->against, NULL, &expected, error);
     if (status == LS_OK && strcmp(got, expected.text ? expected.text : "") != 0) {
         first_difference(got, expected.text ? expected.text : "", &line);
         ls__fail(&why, LS_E_FAILED, "%s", line.text ? line.text : "");
@@ -160,6 +168,7 @@ static ls_status compare_contract(session *s, uint32_t index, const char *got, l
 
 static ls_status run_contract(session *s, ls_error *error)
 {
+    ls_program_params params = params_of(s->options);
     ls_status status = LS_OK;
     for (uint32_t i = 0; i < ls__contract_count && status == LS_OK; i++) {
         const char *name = ls__contract_name(i);
@@ -168,7 +177,7 @@ static ls_status run_contract(session *s, ls_error *error)
         if (!wanted(s, name))
             continue;
         status = next_row(s, name, error);
-        if (status == LS_OK && ls__contract_run(i, s->device, &text, &why) != LS_OK) {
+        if (status == LS_OK && ls__contract_run(i, s->device, &params, &text, &why) != LS_OK) {
             status = add_trouble(s, name, &why, error);
         } else if (status == LS_OK) {
             status = add_row(s, name, 1, false, text.text, text.length, error);
@@ -198,6 +207,10 @@ static ls_status begin_certificate(session *s, ls_error *error)
         json_object_set_new(s->certificate, "filter", json_string(o->filter));
     if (o->lower)
         json_object_set_new(s->certificate, "lower", json_string(o->lower));
+    if (o->target)
+        json_object_set_new(s->certificate, "target", json_string(o->target));
+    if (o->tier == LS_TIER_QUICK)
+        json_object_set_new(s->certificate, "tier", json_string("quick"));
     if (s->against)
         json_object_set_new(s->certificate, "against", json_string(ls_device_name(s->against)));
     return LS_OK;
@@ -208,6 +221,7 @@ static ls_status open_devices(session *s, ls_error *error)
     ls_device_params params = LS_DEVICE_PARAMS_INIT;
     params.name = s->options->device;
     params.threads = s->options->threads;
+    params.target = s->options->target;
     params.cache_path = s->options->cache;
     params.fault = s->options->fault;
     params.unprobed = s->options->unprobed;

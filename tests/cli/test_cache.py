@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The folder for compiled code, and --threads: both are of the cpu device."""
+"""The folder for compiled code, --threads, --target and --tier: all are of the cpu device."""
 
 import os
 import shutil
@@ -112,6 +112,40 @@ class Cache(Case):
         self.assertTrue(first)
         self.assertEqual(self.good(*conform, "--cache", "mine"), fresh)
         self.assertEqual(self.files("mine"), first)
+
+
+class Code(Case):
+    """Targets and tiers are other code, and give the same result."""
+
+    def setUp(self):
+        super().setUp()
+        self.environment(XDG_CACHE_HOME=self.path("xdg"))
+
+    def test_each_is_code_of_its_own(self):
+        seen = set()
+        for options in [], ["--tier", "quick"], ["--target", "native+scalar"]:
+            self.saxpy("--cache", "mine", *options)
+            files = {file.name for file in self.path("mine").glob("*.lscode")}
+            self.assertGreater(files, seen, options)
+            seen = files
+        for options in ["--tier", "optimized"], ["--target", "native"]:
+            self.saxpy("--cache", "mine", *options)
+            self.assertEqual({file.name for file in self.path("mine").glob("*.lscode")}, seen)
+
+    def test_conform(self):
+        conform = ["conform", "--device", "cpu", "--quick", "--filter", "op/fadd/f32"]
+        plain = self.good(*conform)
+        self.assertEqual(self.good(*conform, "--tier", "quick", "--target", "native+scalar"), plain)
+
+    def test_mistakes(self):
+        for command in SAXPY[:4], ["conform", "--device", "cpu"]:
+            self.bad(*command, "--tier", "slow", says="'slow'", status=2)
+        conform = ["conform", "--device", "cpu", "--against", "none", "--filter", "op/fadd/f32"]
+        for command in SAXPY, conform:
+            self.bad(*command, "--target", "native+x", says=["'native+x'", "one of: native"])
+            self.bad(*command, "--target", "quick", says=["'quick'", "one of: native"])
+        self.bad("run", "saxpy.kc", "--device", "reference", "--target", "native", *SAXPY[4:],
+                 says="no targets")
 
 
 class Threads(Case):

@@ -39,6 +39,14 @@ _lockstep()
         COMPREPLY=($(compgen -W "ascending reverse seed:" -- "$current"))
         return
         ;;
+    --tier)
+        COMPREPLY=($(compgen -W "quick optimized" -- "$current"))
+        return
+        ;;
+    --target)
+        COMPREPLY=($(compgen -W "native sse2 avx2 avx512 neon" -- "$current"))
+        return
+        ;;
     --emit)
         COMPREPLY=($(compgen -W "ir irb" -- "$current"))
         return
@@ -77,14 +85,14 @@ _lockstep()
     case $command in
     run)
         common+=" --kernel --global --define --save --repeat --device --time-limit --budget"
-        common+=" --threads --cache --no-cache"
+        common+=" --threads --target --tier --cache --no-cache"
         common+=" --out-of-bounds --unchecked --lower --sanitize --schedule --trace --quiet"
         ;;
     compile) common+=" --emit --after --lower --output --define" ;;
     devices) common+=" --verbose" ;;
     conform)
         common+=" --device --against --filter --seed --quick --report --compare --lower --threads"
-        common+=" --cache --unprobed --quiet"
+        common+=" --target --tier --cache --unprobed --quiet"
         ;;
     esac
     COMPREPLY=($(compgen -W "$common" -- "$current"))
