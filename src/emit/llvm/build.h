@@ -143,6 +143,16 @@ static inline lv mk_store(unit *u, lv value, lv pointer, uint32_t alignment)
     return store;
 }
 
+static inline lv mk_element_of(unit *u, lv array, lt type, lv index)
+{
+    return u->l->BuildGEP2(u->b, type, array, &index, 1, "");
+}
+
+static inline lv mk_load_element(unit *u, lv array, lt type, lv index)
+{
+    return u->l->BuildLoad2(u->b, type, mk_element_of(u, array, type, index), "");
+}
+
 /* Field of ls__cpu_args and the like. */
 static inline lv mk_field(unit *u, lt type, lv pointer, size_t offset)
 {

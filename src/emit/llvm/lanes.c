@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is done lane by lane: gathers, scatters, atomics, 64-bit division, traps. Vectors go through
+ * What is done lane by lane: gathers, scatters, 64-bit division, traps. Vectors go through
  * memory and a loop runs over the lanes, in helper functions of the module so that a kernel with
  * many such accesses stays small; where the level has gather instructions, those are used. An
  * offset of a lane that is not active is LS_NOWHERE, so the range check leaves it out.
@@ -41,18 +41,8 @@ static void end_lanes(unit *u, const lane_loop *loop)
     mk_begin(u, loop->exit);
 }
 
-static lv element_of(unit *u, lv array, lt type, lv lane)
-{
-    return u->l->BuildGEP2(u->b, type, array, &lane, 1, "");
-}
-
-static lv load_element(unit *u, lv array, lt type, lv lane)
-{
-    return u->l->BuildLoad2(u->b, type, element_of(u, array, type, lane), "");
-}
-
 /* A vector in memory, in one of the places that all such vectors of a function share. */
-static lv spill_place(unit *u, unsigned which)
+lv ls__llvm_spill_place(unit *u, unsigned which)
 {
     if (!u->spills[which]) {
         u->spills[which] = ls__llvm_alloca(u, u->l->ArrayType2(u->e->i64, u->width));
@@ -61,16 +51,16 @@ static lv spill_place(unit *u, unsigned which)
     return u->spills[which];
 }
 
-static lv spill(unit *u, unsigned which, lv vector)
+lv ls__llvm_spill(unit *u, unsigned which, lv vector)
 {
-    lv place = spill_place(u, which);
+    lv place = ls__llvm_spill_place(u, which);
     mk_store(u, vector, place, 64);
     return place;
 }
 
 static lv fetch(unit *u, unsigned which, lt type)
 {
-    return mk_load(u, type, spill_place(u, which), 64);
+    return mk_load(u, type, ls__llvm_spill_place(u, which), 64);
 }
 
 /* --- helper functions ------------------------------------------------------------------------- */
@@ -130,16 +120,16 @@ static void make_access(unit *caller, bool is_gather, uint32_t bytes)
     lv base = u->l->GetParam(u->code, 0), limit = u->l->GetParam(u->code, 1);
     lv offsets = u->l->GetParam(u->code, 2), values = u->l->GetParam(u->code, 3);
     lane_loop loop = begin_lanes(u);
-    lv offset = load_element(u, offsets, e->i64, loop.lane);
+    lv offset = mk_load_element(u, offsets, e->i64, loop.lane);
     lv inside = mk_icmp(u, LLVMIntULT, offset, limit), pointer = mk_at(u, base, offset);
     if (is_gather) {
         lv value = mk_load(u, type, mk_select(u, inside, pointer, e->zeros), 1);
-        u->l->BuildStore(u->b, value, element_of(u, values, type, loop.lane));
+        u->l->BuildStore(u->b, value, mk_element_of(u, values, type, loop.lane));
     } else {
         lb store = mk_block(u), after = mk_block(u);
         mk_cond_br(u, inside, store, after);
         mk_begin(u, store);
-        mk_store(u, load_element(u, values, type, loop.lane), pointer, 1);
+        mk_store(u, mk_load_element(u, values, type, loop.lane), pointer, 1);
         mk_br(u, after);
         mk_begin(u, after);
     }
@@ -176,7 +166,7 @@ lv ls__llvm_gather(unit *u, lv base, lv limit, lv offsets, uint32_t bytes)
         return gather_instruction(u, base, limit, offsets, type);
     if (!helper_of(u, HELPER_GATHER + log2_of(bytes)))
         make_access(u, true, bytes);
-    lv args[4] = {base, limit, spill(u, 0, offsets), spill_place(u, 1)};
+    lv args[4] = {base, limit, ls__llvm_spill(u, 0, offsets), ls__llvm_spill_place(u, 1)};
     call_helper(u, HELPER_GATHER + log2_of(bytes), args, 4);
     return fetch(u, 1, type);
 }
@@ -190,7 +180,7 @@ void ls__llvm_scatter(unit *u, lv base, lv limit, lv offsets, lv values, uint32_
     }
     if (!helper_of(u, HELPER_SCATTER + log2_of(bytes)))
         make_access(u, false, bytes);
-    lv args[4] = {base, limit, spill(u, 0, offsets), spill(u, 1, values)};
+    lv args[4] = {base, limit, ls__llvm_spill(u, 0, offsets), ls__llvm_spill(u, 1, values)};
     call_helper(u, HELPER_SCATTER + log2_of(bytes), args, 4);
 }
 
@@ -217,9 +207,9 @@ static void make_divide(unit *caller, ls_op op, unsigned which)
     begin_helper(caller, &h, which, types, 3);
     unit *u = &h.u;
     lane_loop loop = begin_lanes(u);
-    lv a = load_element(u, u->l->GetParam(u->code, 0), word, loop.lane);
-    lv b = load_element(u, u->l->GetParam(u->code, 1), word, loop.lane);
-    lv out = element_of(u, u->l->GetParam(u->code, 2), word, loop.lane);
+    lv a = mk_load_element(u, u->l->GetParam(u->code, 0), word, loop.lane);
+    lv b = mk_load_element(u, u->l->GetParam(u->code, 1), word, loop.lane);
+    lv out = mk_element_of(u, u->l->GetParam(u->code, 2), word, loop.lane);
     u->l->BuildStore(u->b, divide_scalar(u, op, a, b), out);
     end_lanes(u, &loop);
     end_helper(&h);
@@ -231,7 +221,7 @@ lv ls__llvm_divide64(unit *u, ls_op op, lv a, lv b)
     unsigned which = HELPER_DIVIDE + (unsigned)(op - LS_OP_SDIV);
     if (!helper_of(u, which))
         make_divide(u, op, which);
-    lv args[3] = {spill(u, 0, a), spill(u, 1, b), spill_place(u, 2)};
+    lv args[3] = {ls__llvm_spill(u, 0, a), ls__llvm_spill(u, 1, b), ls__llvm_spill_place(u, 2)};
     call_helper(u, which, args, 3);
     return fetch(u, 2, u->l->TypeOf(a));
 }
@@ -239,103 +229,6 @@ lv ls__llvm_divide64(unit *u, ls_op op, lv a, lv b)
 _Static_assert(LS_OP_UDIV == LS_OP_SDIV + 1 && LS_OP_SREM == LS_OP_SDIV + 2 &&
                    LS_OP_UREM == LS_OP_SDIV + 3,
                "helpers are numbered by operation");
-
-/* --- atomics ---------------------------------------------------------------------------------- */
-
-static LLVMAtomicRMWBinOp atomic_op(ls_atomic kind)
-{
-    static const LLVMAtomicRMWBinOp ops[LS_ATOMIC_COUNT] = {
-        [LS_ATOMIC_ADD] = LLVMAtomicRMWBinOpAdd,   [LS_ATOMIC_SMIN] = LLVMAtomicRMWBinOpMin,
-        [LS_ATOMIC_SMAX] = LLVMAtomicRMWBinOpMax,  [LS_ATOMIC_UMIN] = LLVMAtomicRMWBinOpUMin,
-        [LS_ATOMIC_UMAX] = LLVMAtomicRMWBinOpUMax, [LS_ATOMIC_AND] = LLVMAtomicRMWBinOpAnd,
-        [LS_ATOMIC_OR] = LLVMAtomicRMWBinOpOr,     [LS_ATOMIC_XOR] = LLVMAtomicRMWBinOpXor,
-        [LS_ATOMIC_XCHG] = LLVMAtomicRMWBinOpXchg};
-    return ops[kind];
-}
-
-/* Shared objects are seen by one thread only. */
-static lv plain_atomic(unit *u, const ls__ir_inst *inst, lv pointer, lv a, lv b)
-{
-    static const ls_op ops[LS_ATOMIC_COUNT] = {
-        [LS_ATOMIC_ADD] = LS_OP_ADD,   [LS_ATOMIC_SMIN] = LS_OP_SMIN, [LS_ATOMIC_SMAX] = LS_OP_SMAX,
-        [LS_ATOMIC_UMIN] = LS_OP_UMIN, [LS_ATOMIC_UMAX] = LS_OP_UMAX, [LS_ATOMIC_AND] = LS_OP_AND,
-        [LS_ATOMIC_OR] = LS_OP_OR,     [LS_ATOMIC_XOR] = LS_OP_XOR};
-    lv old = mk_load(u, u->l->TypeOf(a), pointer, 1), new_value = a;
-    if (inst->op == LS_OP_ATOMIC_CAS)
-        new_value = mk_select(u, mk_icmp(u, LLVMIntEQ, old, a), b, old);
-    else if (inst->imm != LS_ATOMIC_XCHG)
-        new_value = ls__llvm_combine(u, ops[inst->imm], old, a);
-    mk_store(u, new_value, pointer, 1);
-    return old;
-}
-
-static lv one_atomic(unit *u, const ls__ir_inst *inst, lv pointer, lv a, lv b)
-{
-    LLVMAtomicOrdering relaxed = LLVMAtomicOrderingMonotonic;
-    if (inst->base.kind == LS_BASE_SHARED)
-        return plain_atomic(u, inst, pointer, a, b);
-    if (inst->op == LS_OP_ATOMIC)
-        return u->l->BuildAtomicRMW(u->b, atomic_op((ls_atomic)inst->imm), pointer, a, relaxed, 0);
-    lv pair = u->l->BuildAtomicCmpXchg(u->b, pointer, a, b, relaxed, relaxed, 0);
-    return u->l->BuildExtractValue(u->b, pair, 0, "");
-}
-
-/* The old value, or 0 when out of range. */
-static lv guarded_atomic(unit *u, const ls__ir_inst *inst, lv base, lv limit, lv offset, lv a, lv b)
-{
-    lb before = u->l->GetInsertBlock(u->b), inside = mk_block(u), after = mk_block(u);
-    mk_cond_br(u, mk_icmp(u, LLVMIntULT, offset, limit), inside, after);
-    mk_begin(u, inside);
-    lv old = one_atomic(u, inst, mk_at(u, base, offset), a, b);
-    mk_br(u, after);
-    mk_begin(u, after);
-    lv phi = u->l->BuildPhi(u->b, u->l->TypeOf(a), "");
-    lv values[2] = {mk_k(u, a, 0), old};
-    lb blocks[2] = {before, inside};
-    u->l->AddIncoming(phi, values, blocks, 2);
-    return phi;
-}
-
-static lv atomic_lanes(unit *u, const ls__ir_inst *inst, lv base, lv limit)
-{
-    lv offsets = ls__llvm_vector(u, inst->args[0]);
-    if (u->mask)
-        offsets = mk_select(u, u->mask, offsets, mk_k(u, offsets, (uint64_t)LS_NOWHERE));
-    lv all_a = ls__llvm_vector(u, inst->args[1]);
-    lv a_place = spill(u, 0, all_a), offset_place = spill(u, 1, offsets), out = spill_place(u, 3);
-    lv b_place = inst->arg_count > 2 ? spill(u, 2, ls__llvm_vector(u, inst->args[2])) : NULL;
-    lt type = mk_element(u, all_a);
-    lane_loop loop = begin_lanes(u);
-    lv offset = load_element(u, offset_place, u->e->i64, loop.lane);
-    lv a = load_element(u, a_place, type, loop.lane);
-    lv b = b_place ? load_element(u, b_place, type, loop.lane) : NULL;
-    lv old = guarded_atomic(u, inst, base, limit, offset, a, b);
-    u->l->BuildStore(u->b, old, element_of(u, out, type, loop.lane));
-    end_lanes(u, &loop);
-    return fetch(u, 3, u->l->TypeOf(all_a));
-}
-
-void ls__llvm_emit_atomic(unit *u, const ls__ir_inst *inst)
-{
-    uint32_t bytes = ls__ir_mem_bytes((ls_mem)inst->mem);
-    lv base, size;
-    if (inst->base.kind == LS_BASE_BUFFER) {
-        base = u->buffers[inst->base.index];
-        size = u->ranges[inst->base.index];
-    } else {
-        base = mk_at(u, u->scratch, mk_i64(u, u->shared_offsets[inst->base.index]));
-        size = mk_i64(u, u->function->shared.items[inst->base.index].size);
-    }
-    lv limit = mk_intrinsic(u, "llvm.usub.sat", size, mk_i64(u, bytes - 1), NULL);
-    if (u->width == 1) {
-        lv b = inst->arg_count > 2 ? ls__llvm_scalar(u, inst->args[2]) : NULL;
-        lv old = guarded_atomic(u, inst, base, limit, ls__llvm_scalar(u, inst->args[0]),
-                                ls__llvm_scalar(u, inst->args[1]), b);
-        ls__llvm_define(u, inst, (val){.scalar = old});
-        return;
-    }
-    ls__llvm_define(u, inst, (val){.vector = atomic_lanes(u, inst, base, limit)});
-}
 
 /* --- traps ------------------------------------------------------------------------------------ */
 

@@ -50,6 +50,8 @@ static bool count_notes(ls__ir_inst *inst, void *context)
     unit *u = context;
     u->note_count += inst->region_count > 0 || is_jump(inst);
     u->is_cut |= ls__llvm_is_split(u, inst);
+    for (uint32_t i = 0; i < inst->arg_count; i++)
+        u->is_used[inst->args[i].id] = true;
     return true;
 }
 
@@ -418,6 +420,7 @@ void ls__llvm_plan(unit *u)
     const ls__ir_function *function = u->function;
     ls__arena *arena = u->e->arena;
     u->uniformity = ls__ir_uniformity_of(function, arena);
+    u->is_used = LS__NEW_ARRAY(arena, bool, function->values.count);
     u->value_segments = LS__NEW_ARRAY(arena, uint32_t, function->values.count);
     u->value_slots = LS__NEW_ARRAY(arena, slot, function->values.count);
     u->values = LS__NEW_ARRAY(arena, val, function->values.count);

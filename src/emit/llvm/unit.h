@@ -19,7 +19,8 @@
  *     flow.c      control flow inside a segment, masks;  coherent.c  code for lanes that agree
  *     value.c     one instruction: dispatch, geometry, parameters, variables
  *     arith.c     operations on values, the same for scalars and vectors
- *     memory.c    loads and stores;  lanes.c  what is done lane by lane: gathers, scatters, atomics
+ *     memory.c    loads and stores;  lanes.c  what is done lane by lane: gathers, scatters
+ *     atomic.c    atomics
  *     subgroup.c  operations between lanes
  */
 #ifndef LS_EMIT_LLVM_UNIT_H
@@ -152,6 +153,7 @@ typedef struct unit { /* one function */
     uint32_t *note_index; /* hash table: by instruction, position + 1 */
     uint32_t note_capacity;
     bool is_cut;              /* there is more than one segment */
+    bool *is_used;            /* by value: an operand of something */
     uint32_t *value_segments; /* by value */
     slot *value_slots;
     variable *vars;
@@ -217,7 +219,7 @@ lv ls__llvm_canonical(unit *u, ls_type type, lv value, bool as_bits); /* the one
 lv ls__llvm_combine(unit *u, ls_op op, lv a, lv b); /* two operands, result of their type */
 bool ls__llvm_is_clean(const unit *u, ls_value value, int depth); /* cannot be another NaN */
 
-/* --- memory.c, lanes.c, subgroup.c ------------------------------------------------------------ */
+/* --- memory.c, lanes.c, atomic.c, subgroup.c ------------------------------------------------------------ */
 lv ls__llvm_from_memory(unit *u, ls_mem mem, lv bits); /* integers of its width, extended */
 void ls__llvm_emit_load(unit *u, const ls__ir_inst *inst);
 void ls__llvm_emit_store(unit *u, const ls__ir_inst *inst);
@@ -226,6 +228,8 @@ void ls__llvm_emit_trap(unit *u, const ls__ir_inst *inst);
 lv ls__llvm_gather(unit *u, lv base, lv limit, lv offsets, uint32_t bytes);
 void ls__llvm_scatter(unit *u, lv base, lv limit, lv offsets, lv values, uint32_t bytes);
 lv ls__llvm_divide64(unit *u, ls_op op, lv a, lv b);
+lv ls__llvm_spill(unit *u, unsigned which, lv vector); /* to memory, in one of the four places */
+lv ls__llvm_spill_place(unit *u, unsigned which);
 void ls__llvm_emit_subgroup(unit *u, const ls__ir_inst *inst);
 
 #endif
