@@ -94,6 +94,14 @@ LS_API void ls_module_destroy(ls_module **module); /* programs built from it sta
 LS_API ls_status ls_module_transform(const ls_module *module, const char *stop_after,
                                      const char *lower, ls_module **result, ls_error *error);
 
+/* Code of one kernel, for looking at and for other tools: `format` "spirv" is a module for Vulkan
+ * (docs/spirv.md). `target` is what it is for (NULL = "vulkan1.2", the least a device may be);
+ * `kernel` may be NULL when there is only one. One that is split at grid barriers is several, of
+ * which the others are named "__kernel_1" and so on. The module is optimised, and lowered as the
+ * target needs. Bytes are released with ls_bytes_destroy. LS_E_UNSUPPORTED: this build cannot. */
+LS_API ls_status ls_module_emit(const ls_module *module, const char *format, const char *target,
+                                const char *kernel, void **bytes, size_t *size, ls_error *error);
+
 typedef struct ls_param_info {
     const char *name;
     const char *type_name; /* element type of a pointer, type of a scalar, as written */

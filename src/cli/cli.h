@@ -58,12 +58,17 @@ ls_status ls__cli_parse_tier(const char *text, ls_tier *tier, ls_error *error);
 ls_status ls__cli_load_module(const char *path, const ls_define *defines, uint32_t define_count,
                               ls_module **module, ls_error *error);
 
-/* Appends the folder where devices keep compiled code when none is named: $XDG_CACHE_HOME/lockstep or
- * ~/.cache/lockstep. Nothing where there is no such place. */
+/* Appends the folder where devices keep compiled code when none is named: $XDG_CACHE_HOME/lockstep
+ * or ~/.cache/lockstep. Nothing where there is no such place. */
 void ls__cli_default_cache(ls__strbuf *path);
 
-/* Whether a folder that was named can be used as such a cache; makes it. The library itself would go
- * on without it. */
+/* What `program`, found on the path and without arguments, writes when it reads these bytes;
+ * free(). LS_E_UNSUPPORTED when it is not there. */
+ls_status ls__cli_filter(const char *program, const void *bytes, size_t size, char **text,
+                         size_t *length, ls_error *error);
+
+/* Whether a folder that was named can be used as such a cache; makes it. The library itself would
+ * go on without it. */
 ls_status ls__cli_check_cache(const char *path, ls_error *error);
 
 #endif

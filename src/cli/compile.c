@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `lockstep compile`: Kernel C or IR in, IR out, before or after passes. */
+/* `lockstep compile`: Kernel C or IR in; IR out, before or after passes, or code. */
 #include <argp.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -10,14 +11,17 @@
 #include "base/status.h"
 #include "cli/cli.h"
 
+enum form { FORM_IR, FORM_IRB, FORM_SPIRV, FORM_SPIRV_TEXT, FORM_COUNT };
+static const char *const form_names[FORM_COUNT] = {"ir", "irb", "spirv", "spirv-text"};
+
 struct options {
-    const char *file, *after, *lower, *output;
-    bool binary;
+    const char *file, *after, *lower, *output, *kernel, *target;
+    enum form form;
     ls_define *defines; /* [argc] */
     uint32_t define_count;
 };
 
-enum { KEY_EMIT = 256, KEY_AFTER, KEY_LOWER };
+enum { KEY_EMIT = 256, KEY_AFTER, KEY_LOWER, KEY_TARGET };
 
 static error_t parse_option(int key, char *text, struct argp_state *state)
 {
@@ -25,9 +29,17 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     ls_error error;
     switch (key) {
     case KEY_EMIT:
-        options->binary = strcmp(text, "irb") == 0;
-        if (!options->binary && strcmp(text, "ir") != 0)
-            ls__cli_usage_error(state, "--emit takes ir or irb, not '%s'", text);
+        options->form = FORM_IR;
+        while (options->form < FORM_COUNT && strcmp(text, form_names[options->form]) != 0)
+            options->form++;
+        if (options->form == FORM_COUNT)
+            ls__cli_usage_error(state, "--emit takes ir, irb, spirv or spirv-text, not '%s'", text);
+        return 0;
+    case KEY_TARGET:
+        options->target = text;
+        return 0;
+    case 'k':
+        options->kernel = text;
         return 0;
     case KEY_AFTER:
         options->after = text;
@@ -52,13 +64,28 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case ARGP_KEY_NO_ARGS:
         argp_error(state, "which file?");
         return 0;
+    case ARGP_KEY_END:
+        if (options->form < FORM_SPIRV && (options->kernel || options->target))
+            ls__cli_usage_error(state, "--kernel and --target are for --emit spirv");
+        if (options->form >= FORM_SPIRV && options->after)
+            ls__cli_usage_error(state,
+                                "code is made after all passes: --after does not go with it");
+        return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
 }
 
 static const struct argp_option option_table[] = {
-    {"emit", KEY_EMIT, "ir|irb", 0, "Text form (default) or binary form of the IR", 0},
+    {"emit", KEY_EMIT, "ir|irb|spirv|spirv-text", 0,
+     "Text form (default) or binary form of the IR; or a kernel as a SPIR-V module, or as its "
+     "text, for "
+     "which the command spirv-dis is needed",
+     0},
+    {"kernel", 'k', "NAME", 0, "For SPIR-V: the kernel; may be left out when the file has only one",
+     0},
+    {"target", KEY_TARGET, "NAME", 0,
+     "For SPIR-V: what it is for, `vulkan1.2' (default) and words for what the device has", 0},
     {"after", KEY_AFTER, "PASS", 0,
      "Run the passes up to and including PASS, or `all'; without it the IR is as the front end "
      "made it",
@@ -76,13 +103,15 @@ static const struct argp arguments = {
     .options = option_table,
     .parser = parse_option,
     .args_doc = "FILE",
-    .doc = "Compiles FILE (Kernel C; IR where it ends in .ir or .irb) and shows the IR."
+    .doc = "Compiles FILE (Kernel C; IR where it ends in .ir or .irb) and shows the IR or "
+           "the code."
            "\v"
            "Examples:\n"
            "  lockstep compile saxpy.kc\n"
            "  lockstep compile saxpy.kc --after all\n"
            "  lockstep compile saxpy.kc --lower bounds,nan -o saxpy.ir\n"
-           "  lockstep compile saxpy.kc --emit irb -o saxpy.irb\n",
+           "  lockstep compile saxpy.kc --emit irb -o saxpy.irb\n"
+           "  lockstep compile saxpy.kc --emit spirv-text --target vulkan1.2+szinp32+rte32\n",
 };
 
 static ls_status write_output(const char *path, const void *bytes, size_t size, ls_error *error)
@@ -103,13 +132,44 @@ static ls_status write_output(const char *path, const void *bytes, size_t size, 
     return ls__os_writer_commit(&writer, error);
 }
 
-static ls_status emit(const ls_module *module, const struct options *options, ls_error *error)
+/* The module through spirv-dis. */
+static ls_status write_disassembly(const char *path, const void *bytes, size_t size,
+                                   ls_error *error)
+{
+    char *text = NULL;
+    size_t length = 0;
+    ls_status status = ls__cli_filter("spirv-dis", bytes, size, &text, &length, error);
+    if (status == LS_E_UNSUPPORTED)
+        return ls__fail_hint(error, status,
+                             "it comes with SPIRV-Tools (Debian: spirv-tools); --emit "
+                             "spirv needs nothing");
+    if (status == LS_OK)
+        status = write_output(path, text, length, error);
+    free(text);
+    return status;
+}
+
+static ls_status emit_code(const ls_module *module, const struct options *options, ls_error *error)
+{
+    void *bytes = NULL;
+    size_t size;
+    ls_status status =
+        ls_module_emit(module, "spirv", options->target, options->kernel, &bytes, &size, error);
+    if (status == LS_OK && options->form == FORM_SPIRV_TEXT)
+        status = write_disassembly(options->output, bytes, size, error);
+    else if (status == LS_OK)
+        status = write_output(options->output, bytes, size, error);
+    ls_bytes_destroy(&bytes);
+    return status;
+}
+
+static ls_status emit_ir(const ls_module *module, const struct options *options, ls_error *error)
 {
     char *text = NULL;
     void *bytes = NULL;
     size_t size;
     ls_status status;
-    if (options->binary) {
+    if (options->form == FORM_IRB) {
         status = ls_module_encode(module, &bytes, &size, error);
         if (status == LS_OK)
             status = write_output(options->output, bytes, size, error);
@@ -121,6 +181,12 @@ static ls_status emit(const ls_module *module, const struct options *options, ls
         ls_text_destroy(&text);
     }
     return status;
+}
+
+static ls_status emit(const ls_module *module, const struct options *options, ls_error *error)
+{
+    return options->form >= FORM_SPIRV ? emit_code(module, options, error)
+                                       : emit_ir(module, options, error);
 }
 
 static ls_status compile(const struct options *options, ls_error *error)
@@ -158,7 +224,8 @@ int ls__cli_compile(int argc, char **argv)
     }
     if (argp_parse(&arguments, argc, argv, 0, NULL, &options) == 0) {
         result = LS__EXIT_OK;
-        if (options.binary && !options.output && isatty(STDOUT_FILENO)) {
+        bool is_binary = options.form == FORM_IRB || options.form == FORM_SPIRV;
+        if (is_binary && !options.output && isatty(STDOUT_FILENO)) {
             fputs("lockstep: the binary form does not suit a terminal; give -o FILE\n", stderr);
             result = LS__EXIT_USAGE;
         } else if (compile(&options, &error) != LS_OK) {

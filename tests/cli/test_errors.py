@@ -54,7 +54,14 @@ class CommandLine(cli.Case):
     def test_compile_options(self):
         self.bad("compile", says="which file", status=2)
         self.bad("compile", "a.kc", "b.kc", says="one file at a time", status=2)
-        self.bad("compile", "saxpy.kc", "--emit", "exe", says="ir or irb", status=2)
+        self.bad("compile", "saxpy.kc", "--emit", "exe", says="ir, irb, spirv", status=2)
+        self.bad("compile", "saxpy.kc", "--kernel", "saxpy", says="--emit spirv", status=2)
+        self.bad("compile", "saxpy.kc", "--emit", "spirv", "--after", "all", says="--after",
+                 status=2)
+        self.bad("compile", "saxpy.kc", "--emit", "spirv", "--target", "metal",
+                 says=["metal", "vulkan1.2"])
+        self.bad("compile", "saxpy.kc", "--emit", "spirv", "--kernel", "daxpy",
+                 says=["no kernel 'daxpy'", "saxpy"])
         self.bad("compile", "saxpy.kc", "--after", "nothing", says=["nothing", "lower_bounds"])
         self.bad("compile", "saxpy.kc", "--lower", "everything", says="everything")
         self.bad("compile", "missing.kc", says="cannot open 'missing.kc'")

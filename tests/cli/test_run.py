@@ -4,6 +4,7 @@
 
 import json
 import re
+import shutil
 
 import cli
 
@@ -172,6 +173,22 @@ class Run(cli.Case):
         for name in "saxpy.ir", "saxpy.irb", "low.ir":
             self.good("run", name, *SAXPY[2:], "y=fill:f32:8:1", "--save", "y=y.npy")
             self.assertEqual(cli.read_npy(self.path("y.npy"))[2], [2.0 * i + 1 for i in range(8)])
+
+    def test_spirv(self):
+        result = self.run_command("compile", "saxpy.kc", "--emit", "spirv", "-o", "saxpy.spv")
+        if "no code generator for Vulkan" in result.stderr:
+            self.skipTest("a build without the SPIR-V headers")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(self.path("saxpy.spv").read_bytes()[:8], b"\x03\x02\x23\x07\0\5\1\0")
+        self.good("compile", "saxpy.kc", "--emit", "spirv", "--kernel", "saxpy", "--target",
+                  "vulkan1.2+div", "--lower", "sqrt", "-o", "other.spv")
+        result = self.run_command("compile", "saxpy.kc", "--emit", "spirv-text")
+        if shutil.which("spirv-dis"):
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn("OpEntryPoint GLCompute", result.stdout)
+        else:
+            self.assertEqual(result.returncode, 1)
+            self.assertIn("spirv-dis", result.stderr)
 
     def test_include(self):
         self.write("part.kc", "static f32 twice(f32 x) { return x + x; }\n")

@@ -38,6 +38,7 @@ static void nowhere_to_write_a_result(void **state)
     REFUSED(ls_module_encode(module, NULL, &size, error));
     REFUSED(ls_module_digest(module, NULL, error));
     REFUSED(ls_module_transform(module, NULL, NULL, NULL, error));
+    REFUSED(ls_module_emit(module, "spirv", NULL, NULL, NULL, &size, error));
     REFUSED(ls_module_kernel(module, 0, NULL, error));
     REFUSED(ls_module_find_kernel(module, "add", NULL, error));
     REFUSED(ls_module_param(module, "add", 0, NULL, error));
@@ -88,6 +89,7 @@ static void handles_that_are_null(void **state)
     REFUSED(ls_module_encode(NULL, &bytes, &size, error));
     REFUSED(ls_module_digest(NULL, digest, error));
     REFUSED(ls_module_transform(NULL, NULL, NULL, &module, error));
+    REFUSED(ls_module_emit(NULL, "spirv", NULL, NULL, &bytes, &size, error));
     REFUSED(ls_module_kernel(NULL, 0, &kernel_info, error));
     REFUSED(ls_module_find_kernel(NULL, "add", &kernel_info, error));
     REFUSED(ls_module_param(NULL, "add", 0, &param_info, error));

@@ -4,8 +4,9 @@
  * SPIR-V for Vulkan 1.2, with and without our optimising passes, and unchecked; and it is the same
  * bytes each time.
  *
- *     test_programs [--random FIRST COUNT] [file.kc|file.ir ...]
+ *     test_programs [--random FIRST COUNT] [--folder FOLDER] [file.kc|file.ir ...]
  */
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,8 +25,8 @@ static int repeats(const ls__ir_module *module, const ls__spirv_try *how)
     void *bytes[2];
     for (int i = 0; i < 2; i++)
         bytes[i] = ls__spirv_build(module, how, &sizes[i]);
-    bool equal = bytes[0] && bytes[1] && sizes[0] == sizes[1] &&
-                 memcmp(bytes[0], bytes[1], sizes[0]) == 0;
+    bool equal =
+        bytes[0] && bytes[1] && sizes[0] == sizes[1] && memcmp(bytes[0], bytes[1], sizes[0]) == 0;
     for (int i = 0; i < 2; i++)
         ls__mem_free(bytes[i]);
     if (!equal)
@@ -71,6 +72,26 @@ static int check_file(const char *path)
     return bad;
 }
 
+/* All its .kc files. */
+static int check_folder(const char *path)
+{
+    DIR *folder = opendir(path);
+    int bad = 0, count = 0;
+    char file[4096];
+    for (struct dirent *entry; folder && !bad && (entry = readdir(folder));) {
+        if (!ls__str_ends_in(entry->d_name, ".kc"))
+            continue;
+        snprintf(file, sizeof file, "%s/%s", path, entry->d_name);
+        bad = check_file(file);
+        count++;
+    }
+    if (folder)
+        closedir(folder);
+    if (count == 0)
+        fprintf(stderr, "%s: no kernels\n", path);
+    return bad || count == 0;
+}
+
 static int check_random(uint64_t seed)
 {
     ls__strbuf text = {0};
@@ -94,6 +115,8 @@ int main(int argc, char **argv)
             for (uint64_t k = 0; k < count && !bad; k++)
                 bad = check_random(first + k);
             i += 2;
+        } else if (strcmp(argv[i], "--folder") == 0 && i + 1 < argc) {
+            bad = check_folder(argv[++i]);
         } else {
             bad = check_file(argv[i]);
         }

@@ -16,8 +16,7 @@
 #include "pass/pass.h"
 
 const char *const ls__spirv_targets[] = {
-    "vulkan1.2",
-    "vulkan1.2+szinp32+szinp64+rte32+rte64+i8+i16+div+sqrt",
+    "vulkan1.2", "vulkan1.2+szinp32+szinp64+rte32+rte64+i8+i16+div+sqrt",
     "vulkan1.2+szinp32+szinp64+rte32+rte64+denorm32+denorm64+i8+i16+dot8+subgroup32+fma+div+sqrt",
     NULL};
 
@@ -89,8 +88,8 @@ void *ls__spirv_build(const ls__ir_module *module, const ls__spirv_try *how, siz
 static void print_text(spv_context context, const uint32_t *words, size_t count)
 {
     spv_text text = NULL;
-    const uint32_t options = SPV_BINARY_TO_TEXT_OPTION_INDENT |
-                             SPV_BINARY_TO_TEXT_OPTION_FRIENDLY_NAMES;
+    const uint32_t options =
+        SPV_BINARY_TO_TEXT_OPTION_INDENT | SPV_BINARY_TO_TEXT_OPTION_FRIENDLY_NAMES;
     if (spvBinaryToText(context, words, count, options, &text, NULL) == SPV_SUCCESS)
         fprintf(stderr, "%s\n", text->str);
     spvTextDestroy(text);

@@ -16,8 +16,8 @@ typedef struct ls__spirv_try {
 /* Kernel C, or IR when the path ends in .ir. Prints what is wrong with it and returns NULL. */
 ls__ir_module *ls__spirv_compile(const char *text, size_t size, const char *path);
 
-/* The container of a copy of the module that is lowered as the target needs (ls__mem_free). NULL: it
- * failed, and said why. */
+/* The container of a copy of the module that is lowered as the target needs (ls__mem_free). NULL:
+ * it failed, and said why. */
 void *ls__spirv_build(const ls__ir_module *module, const ls__spirv_try *how, size_t *size);
 
 /* Every kernel of the module; counts those that the validator accepts. 0 when it accepts all. */

@@ -48,7 +48,7 @@ _lockstep()
         return
         ;;
     --emit)
-        COMPREPLY=($(compgen -W "ir irb" -- "$current"))
+        COMPREPLY=($(compgen -W "ir irb spirv spirv-text" -- "$current"))
         return
         ;;
     --after | --lower)
@@ -88,7 +88,7 @@ _lockstep()
         common+=" --threads --target --tier --cache --no-cache"
         common+=" --out-of-bounds --unchecked --lower --sanitize --schedule --trace --quiet"
         ;;
-    compile) common+=" --emit --after --lower --output --define" ;;
+    compile) common+=" --emit --kernel --target --after --lower --output --define" ;;
     devices) common+=" --verbose" ;;
     conform)
         common+=" --device --against --filter --seed --quick --report --compare --lower --threads"

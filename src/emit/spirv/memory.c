@@ -375,6 +375,20 @@ static ref address_of(unit *u, const ls__ir_inst *inst)
     return mk(u, SpvOpIAdd, wide, base, offset);
 }
 
+/* A float made of an integer, as lower_nan does it, is stored as that. */
+static void store_buffer(unit *u, const ls__ir_inst *inst)
+{
+    const ls__ir_inst *made = ls__ir_def(u->f.function, inst->args[1]);
+    ls_mem mem = (ls_mem)inst->mem;
+    ls_value value = inst->args[1];
+    if (made->op == LS_OP_FFROM_BITS && (mem == LS_MEM_F32 || mem == LS_MEM_F64)) {
+        value = made->args[0];
+        mem = mem == LS_MEM_F32 ? LS_MEM_U32 : LS_MEM_U64;
+    }
+    ref address = address_of(u, inst);
+    ls__spirv_store_at(u, mem, address, ls__spirv_value(u, value));
+}
+
 /* --- objects ------------------------------------------------------------------------------------
  */
 
@@ -540,7 +554,7 @@ ref ls__spirv_memory(unit *u, const ls__ir_inst *inst)
         if (is_object)
             store_object(u, object_of(u, inst->base), inst);
         else
-            ls__spirv_store_at(u, mem, address_of(u, inst), ls__spirv_value(u, inst->args[1]));
+            store_buffer(u, inst);
         return 0;
     default:
         return atomic(u, inst);

@@ -30,6 +30,10 @@
     X(div, "float division is correctly rounded")                                                  \
     X(sqrt, "square root is correctly rounded")
 
+/* "szinp32 szinp64 ... " */
+#define LS__SPIRV_TARGET_WORD(word, text) #word " "
+#define LS__SPIRV_TARGET_WORDS LS__SPIRV_TARGET_TABLE(LS__SPIRV_TARGET_WORD)
+
 enum { LS__SPIRV_TARGET_BYTES = 160 };
 
 typedef struct ls__spirv_target {
