@@ -31,6 +31,11 @@ lt ls__llvm_type(const unit *u, ls_type type, bool is_vector)
     return is_vector ? mk_by_lane(u, element) : element;
 }
 
+static bool has_wide_masks(const unit *u)
+{
+    return u->width > 1 && u->e->target.level != LS__LLVM_AVX512;
+}
+
 lv ls__llvm_splat_const(const unit *u, lt type, uint64_t bits)
 {
     const ls__llvm *l = u->l;
@@ -48,6 +53,8 @@ lv ls__llvm_splat(unit *u, lv scalar)
     if (u->width == 1)
         return scalar;
     const ls__llvm *l = u->l;
+    if (l->TypeOf(scalar) == u->e->i1 && has_wide_masks(u))
+        return ls__llvm_narrow(u, ls__llvm_splat(u, mk_sext(u, scalar, u->e->i32)));
     lt type = l->VectorType(l->TypeOf(scalar), u->width);
     lv none = l->ConstNull(type);
     lv first = l->BuildInsertElement(u->b, none, scalar, mk_i32(u, 0), "");
@@ -59,12 +66,104 @@ lv ls__llvm_alloca(unit *u, lt type)
 {
     lb here = u->l->GetInsertBlock(u->b);
     u->l->PositionBuilderAtEnd(u->b, u->allocas);
-    lv place = u->l->BuildAlloca(u->b, type, "");
+    lv place = u->l->BuildAlloca(u->b, ls__llvm_kept_type(u, type), "");
     u->l->PositionBuilderAtEnd(u->b, here);
     return place;
 }
 
 /* --- masks ------------------------------------------------------------------------------------ */
+
+bool ls__llvm_is_mask(const unit *u, lv value)
+{
+    return has_wide_masks(u) && mk_is_vector(u, value) && mk_element(u, value) == u->e->i1;
+}
+
+/* `wide < 0` gives `wide` back, which is why only the highest bits count. */
+lv ls__llvm_wide(unit *u, lv mask)
+{
+    const ls__llvm *l = u->l;
+    if (l->IsAICmpInst(mask) && l->GetICmpPredicate(mask) == LLVMIntSLT) {
+        lv a = l->GetOperand(mask, 0);
+        if (mk_element(u, a) == u->e->i32 && l->IsNull(l->GetOperand(mask, 1)))
+            return a;
+    }
+    return mk_sext(u, mask, u->e->i32);
+}
+
+lv ls__llvm_narrow(unit *u, lv wide)
+{
+    return mk_icmp(u, LLVMIntSLT, wide, mk_k(u, wide, 0));
+}
+
+typedef lv build2(LLVMBuilderRef b, lv left, lv right, const char *name);
+
+static lv logic(unit *u, build2 *build, lv a, lv b)
+{
+    if (!ls__llvm_is_mask(u, a))
+        return build(u->b, a, b, "");
+    return ls__llvm_narrow(u, build(u->b, ls__llvm_wide(u, a), ls__llvm_wide(u, b), ""));
+}
+
+lv mk_and(unit *u, lv a, lv b)
+{
+    return logic(u, u->l->BuildAnd, a, b);
+}
+
+lv mk_or(unit *u, lv a, lv b)
+{
+    return logic(u, u->l->BuildOr, a, b);
+}
+
+lv mk_xor(unit *u, lv a, lv b)
+{
+    return logic(u, u->l->BuildXor, a, b);
+}
+
+lv mk_not(unit *u, lv a)
+{
+    if (!ls__llvm_is_mask(u, a))
+        return u->l->BuildNot(u->b, a, "");
+    return ls__llvm_narrow(u, u->l->BuildNot(u->b, ls__llvm_wide(u, a), ""));
+}
+
+lv mk_icmp(unit *u, LLVMIntPredicate predicate, lv a, lv b)
+{
+    if (predicate == LLVMIntNE && ls__llvm_is_mask(u, a))
+        return mk_xor(u, a, b);
+    if (predicate == LLVMIntEQ && ls__llvm_is_mask(u, a))
+        return mk_not(u, mk_xor(u, a, b));
+    return u->l->BuildICmp(u->b, predicate, a, b, "");
+}
+
+lv mk_select(unit *u, lv condition, lv a, lv b)
+{
+    if (!ls__llvm_is_mask(u, a))
+        return u->l->BuildSelect(u->b, condition, a, b, "");
+    a = ls__llvm_wide(u, a);
+    b = ls__llvm_wide(u, b);
+    return ls__llvm_narrow(u, u->l->BuildSelect(u->b, condition, a, b, ""));
+}
+
+lt ls__llvm_kept_type(const unit *u, lt type)
+{
+    if (has_wide_masks(u) && type == ls__llvm_mask_type(u))
+        return mk_by_lane(u, u->e->i32);
+    return type;
+}
+
+lv mk_keep(unit *u, lv value, lv place)
+{
+    if (ls__llvm_is_mask(u, value))
+        value = ls__llvm_wide(u, value);
+    return u->l->BuildStore(u->b, value, place);
+}
+
+lv mk_kept(unit *u, lt type, lv place)
+{
+    lt kept = ls__llvm_kept_type(u, type);
+    lv value = u->l->BuildLoad2(u->b, kept, place, "");
+    return kept == type ? value : ls__llvm_narrow(u, value);
+}
 
 lt ls__llvm_mask_type(const unit *u)
 {
@@ -81,17 +180,66 @@ lv ls__llvm_full_mask(unit *u)
     return ls__llvm_splat_const(u, ls__llvm_mask_type(u), 1);
 }
 
+static lv as_bits(unit *u, lv mask, uint32_t lanes)
+{
+    return u->l->BuildBitCast(u->b, mask, u->l->IntTypeInContext(u->e->context, lanes), "");
+}
+
+/* Lanes [from, from + count) of a vector. */
+static lv part_of(unit *u, lv vector, uint32_t from, uint32_t count)
+{
+    lv indices[64];
+    for (uint32_t i = 0; i < count; i++)
+        indices[i] = mk_i32(u, from + i);
+    return u->l->BuildShuffleVector(u->b, vector, vector, u->l->ConstVector(indices, count), "");
+}
+
+/* 32-bit lanes of a register, at most the strand's. */
+static uint32_t register_lanes(const unit *u)
+{
+    uint32_t lanes = u->e->target.level == LS__LLVM_AVX2 ? 8 : 4;
+    return lanes < u->width ? lanes : u->width;
+}
+
 lv ls__llvm_mask_bits(unit *u, lv mask)
 {
-    lv bits = u->l->BuildBitCast(u->b, mask, u->l->IntTypeInContext(u->e->context, u->width), "");
-    return u->width == 32 ? bits : mk_zext(u, bits, u->e->i32);
+    if (!has_wide_masks(u))
+        return u->width == 32 ? as_bits(u, mask, 32)
+                              : mk_zext(u, as_bits(u, mask, u->width), u->e->i32);
+    lv wide = ls__llvm_wide(u, mask), all = NULL;
+    uint32_t lanes = register_lanes(u);
+    for (uint32_t i = 0; i < u->width; i += lanes) {
+        lv part = lanes == u->width ? wide : part_of(u, wide, i, lanes);
+        lv bits = mk_zext(u, as_bits(u, ls__llvm_narrow(u, part), lanes), u->e->i32);
+        bits = i == 0 ? bits : mk_shl(u, bits, mk_i32(u, i));
+        all = all ? mk_or(u, all, bits) : bits;
+    }
+    return all;
+}
+
+lv ls__llvm_mask_from_bits(unit *u, lv bits)
+{
+    if (has_wide_masks(u)) { /* bit l of lane l becomes its sign */
+        lv places = mk_sub(u, mk_k(u, u->lanes, 31), u->lanes);
+        return ls__llvm_narrow(u, mk_shl(u, ls__llvm_splat(u, bits), places));
+    }
+    if (u->width < 32)
+        bits = mk_trunc(u, bits, u->l->IntTypeInContext(u->e->context, u->width));
+    return u->l->BuildBitCast(u->b, bits, ls__llvm_mask_type(u), "");
 }
 
 lv ls__llvm_any(unit *u, lv mask)
 {
-    if (u->width == 1)
+    uint32_t lanes = u->width;
+    if (lanes == 1)
         return mask;
-    lv bits = u->l->BuildBitCast(u->b, mask, u->l->IntTypeInContext(u->e->context, u->width), "");
+    if (has_wide_masks(u)) { /* first the registers of it are made one */
+        lv wide = ls__llvm_wide(u, mask);
+        for (; lanes > register_lanes(u); lanes /= 2)
+            wide = mk_or(u, part_of(u, wide, 0, lanes / 2), part_of(u, wide, lanes / 2, lanes / 2));
+        mask = ls__llvm_narrow(u, wide);
+    }
+    lv bits = as_bits(u, mask, lanes);
     return mk_icmp(u, LLVMIntNE, bits, mk_k(u, bits, 0));
 }
 

@@ -16,32 +16,23 @@
 LS__MK2(add, Add)
 LS__MK2(sub, Sub)
 LS__MK2(mul, Mul)
-LS__MK2(and, And)
-LS__MK2(or, Or)
-LS__MK2(xor, Xor)
 LS__MK2(shl, Shl)
 LS__MK2(lshr, LShr)
 LS__MK2(ashr, AShr)
 #undef LS__MK2
 
-static inline lv mk_not(unit *u, lv a)
-{
-    return u->l->BuildNot(u->b, a, "");
-}
+/* Of masks too: see "masks" below. */
+lv mk_and(unit *u, lv a, lv b);
+lv mk_or(unit *u, lv a, lv b);
+lv mk_xor(unit *u, lv a, lv b);
+lv mk_not(unit *u, lv a);
 
-static inline lv mk_icmp(unit *u, LLVMIntPredicate predicate, lv a, lv b)
-{
-    return u->l->BuildICmp(u->b, predicate, a, b, "");
-}
+lv mk_icmp(unit *u, LLVMIntPredicate predicate, lv a, lv b);
+lv mk_select(unit *u, lv condition, lv a, lv b);
 
 static inline lv mk_fcmp(unit *u, LLVMRealPredicate predicate, lv a, lv b)
 {
     return u->l->BuildFCmp(u->b, predicate, a, b, "");
-}
-
-static inline lv mk_select(unit *u, lv condition, lv a, lv b)
-{
-    return u->l->BuildSelect(u->b, condition, a, b, "");
 }
 
 /* --- types ------------------------------------------------------------------------------------ */
@@ -161,11 +152,26 @@ static inline lv mk_field(unit *u, lt type, lv pointer, size_t offset)
 
 lv ls__llvm_splat(unit *u, lv scalar); /* to all lanes; with width 1 the scalar itself */
 lv ls__llvm_alloca(unit *u, lt type);  /* in the entry block */
-lv ls__llvm_mask_type_zero(unit *u);   /* no lane */
+
+/* --- masks ------------------------------------------------------------------------------------ */
+
+/* A mask, a bool by lane, is a vector of i1. Where the level has no mask registers LLVM would pack
+ * the lanes of one that lives longer than a block into bytes, at the cost of several instructions
+ * for each block that makes or uses it. There a mask is kept as 32 bits a lane, of which the
+ * highest counts (`wide`), combined in that form, and an i1 only where it is tested: `wide < 0`. */
+bool ls__llvm_is_mask(const unit *u, lv value); /* that is kept wide */
+lv ls__llvm_wide(unit *u, lv mask);
+lv ls__llvm_narrow(unit *u, lv wide);
+lt ls__llvm_kept_type(const unit *u, lt type); /* what values of `type` lie in memory as */
+lv mk_keep(unit *u, lv value, lv place);       /* stores it so */
+lv mk_kept(unit *u, lt type, lv place);        /* loads it back */
+
+lv ls__llvm_mask_type_zero(unit *u); /* no lane */
 lt ls__llvm_mask_type(const unit *u);
-lv ls__llvm_full_mask(unit *u);          /* constant: all lanes */
-lv ls__llvm_any(unit *u, lv mask);       /* i1: whether a lane is set */
-lv ls__llvm_mask_bits(unit *u, lv mask); /* i32: bit l is lane l; width > 1 */
+lv ls__llvm_full_mask(unit *u);               /* constant: all lanes */
+lv ls__llvm_any(unit *u, lv mask);            /* i1: whether a lane is set */
+lv ls__llvm_mask_bits(unit *u, lv mask);      /* i32: bit l is lane l; width > 1 */
+lv ls__llvm_mask_from_bits(unit *u, lv bits); /* of an i32 */
 
 static inline lv mk_extract(unit *u, lv vector, lv lane)
 {

@@ -167,6 +167,13 @@ static LLVMTargetMachineRef create_machine(const emitter *e, ls_error *error)
     return machine;
 }
 
+/* Our own passes have folded, shared and moved what they could, so a few suffice: variables become
+ * values, what the emitter has said in too many words is shortened. Loops are not unrolled: that of
+ * the strands would be, which gains nothing and takes most of the time. */
+static const char optimized[] =
+    "function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,"
+    "loop-mssa(licm),early-cse<memssa>,simplifycfg)";
+
 static ls_status run_passes(const emitter *e, LLVMTargetMachineRef machine, ls_error *error)
 {
     const ls__llvm *l = e->l;
@@ -174,7 +181,7 @@ static ls_status run_passes(const emitter *e, LLVMTargetMachineRef machine, ls_e
     LLVMPassBuilderOptionsRef options = l->CreatePassBuilderOptions();
     l->PassBuilderOptionsSetLoopVectorization(options, 0);
     l->PassBuilderOptionsSetSLPVectorization(options, 0);
-    const char *pipeline = e->target.quick ? "function(mem2reg,early-cse,dce)" : "default<O2>";
+    const char *pipeline = e->target.quick ? "function(mem2reg,early-cse,dce)" : optimized;
     LLVMErrorRef failure = l->RunPasses(e->out, pipeline, machine, options);
     l->DisposePassBuilderOptions(options);
     if (!failure)

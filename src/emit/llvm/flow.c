@@ -31,18 +31,18 @@ static lv active(unit *u)
 static lv new_slot(unit *u)
 {
     lv place = ls__llvm_alloca(u, ls__llvm_mask_type(u));
-    u->l->BuildStore(u->b, ls__llvm_mask_type_zero(u), place);
+    mk_keep(u, ls__llvm_mask_type_zero(u), place);
     return place;
 }
 
 static lv load_mask(unit *u, lv place)
 {
-    return u->l->BuildLoad2(u->b, ls__llvm_mask_type(u), place, "");
+    return mk_kept(u, ls__llvm_mask_type(u), place);
 }
 
 static void add_lanes(unit *u, lv place, lv lanes)
 {
-    u->l->BuildStore(u->b, mk_or(u, load_mask(u, place), lanes), place);
+    mk_keep(u, mk_or(u, load_mask(u, place), lanes), place);
 }
 
 /* Notes `lanes` in the slot of an outer frame or of the function, where later segments look. */
@@ -117,9 +117,8 @@ static void keep_results(unit *u, const ls__ir_inst *inst)
     for (uint32_t i = 0; i < inst->arg_count; i++) {
         lv value = ls__llvm_vector(u, inst->args[i]);
         if (u->mask)
-            value = mk_select(u, u->mask, value,
-                              u->l->BuildLoad2(u->b, u->l->TypeOf(value), u->results[i], ""));
-        u->l->BuildStore(u->b, value, u->results[i]);
+            value = mk_select(u, u->mask, value, mk_kept(u, u->l->TypeOf(value), u->results[i]));
+        mk_keep(u, value, u->results[i]);
     }
 }
 
@@ -292,7 +291,7 @@ static void emit_round(unit *u, const ls__ir_inst *loop, lv lanes, lb head, lb e
     }
     mk_begin(u, round);
     if (lanes)
-        u->l->BuildStore(u->b, active(u), lanes);
+        mk_keep(u, active(u), lanes);
     ls__llvm_poll(u, loop);
     mk_br(u, head);
 }
@@ -308,7 +307,7 @@ static void emit_loop(unit *u, const ls__ir_inst *inst, note *n)
     n->continued = n->has_continue ? new_slot(u) : NULL;
     if (n->masked) {
         lanes = ls__llvm_alloca(u, ls__llvm_mask_type(u));
-        u->l->BuildStore(u->b, active(u), lanes);
+        mk_keep(u, active(u), lanes);
     }
     mk_br(u, head);
 
@@ -316,7 +315,7 @@ static void emit_loop(unit *u, const ls__ir_inst *inst, note *n)
     if (n->masked)
         u->mask = round_mask = load_mask(u, lanes);
     if (n->continued)
-        u->l->BuildStore(u->b, ls__llvm_mask_type_zero(u), n->continued);
+        mk_keep(u, ls__llvm_mask_type_zero(u), n->continued);
     u->empty = n->continued ? n->next : n->exit;
     emit_region(u, inst->regions[0]);
     go_to(u, n->next);

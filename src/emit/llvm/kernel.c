@@ -318,17 +318,16 @@ static lt function_type(unit *u)
         types[n++] = e->i64;
     }
     for (uint32_t i = 0; i < scalars; i++)
-        types[n++] = ls__llvm_type(u, scalar_type(function, i), true);
+        types[n++] = ls__llvm_kept_type(u, ls__llvm_type(u, scalar_type(function, i), true));
     for (uint32_t i = 0; i < function->results.count; i++)
         types[n++] = e->ptr;
     return e->l->FunctionType(e->void_type, types, n, 0);
 }
 
-static lv mask_from_bits(unit *u, lv bits)
+static lv take_scalar(unit *u, uint32_t index, lv param)
 {
-    if (u->width < 32)
-        bits = mk_trunc(u, bits, u->l->IntTypeInContext(u->e->context, u->width));
-    return u->l->BuildBitCast(u->b, bits, ls__llvm_mask_type(u), "");
+    lt type = ls__llvm_type(u, scalar_type(u->function, index), true);
+    return ls__llvm_kept_type(u, type) == type ? param : ls__llvm_narrow(u, param);
 }
 
 static void take_params(unit *u)
@@ -341,14 +340,14 @@ static void take_params(unit *u)
     u->first_lane = u->l->GetParam(u->code, n++);
     u->strand = mk_i32(u, 0);
     if (u->width > 1)
-        u->entry_mask = mask_from_bits(u, u->l->GetParam(u->code, n++));
+        u->entry_mask = ls__llvm_mask_from_bits(u, u->l->GetParam(u->code, n++));
     for (uint32_t i = 0; i < function->buffer_count; i++) {
         u->buffers[i] = u->l->GetParam(u->code, n++);
         u->ranges[i] = u->l->GetParam(u->code, n++);
     }
     u->scalars = LS__NEW_ARRAY(u->e->arena, lv, scalar_count(function));
     for (uint32_t i = 0; i < scalar_count(function); i++)
-        u->scalars[i] = u->l->GetParam(u->code, n++);
+        u->scalars[i] = take_scalar(u, i, u->l->GetParam(u->code, n++));
     u->results = LS__NEW_ARRAY(u->e->arena, lv, function->results.count);
     for (uint32_t i = 0; i < function->results.count; i++)
         u->results[i] = u->l->GetParam(u->code, n++);
@@ -401,6 +400,12 @@ static lv call_mask(unit *u)
     return ls__llvm_mask_bits(u, u->mask ? u->mask : ls__llvm_full_mask(u));
 }
 
+static lv kept_vector(unit *u, ls_value value)
+{
+    lv vector = ls__llvm_vector(u, value);
+    return ls__llvm_is_mask(u, vector) ? ls__llvm_wide(u, vector) : vector;
+}
+
 void ls__llvm_emit_call(unit *u, ls__ir_inst *inst)
 {
     emitter *e = u->e;
@@ -425,17 +430,17 @@ void ls__llvm_emit_call(unit *u, ls__ir_inst *inst)
         args[n++] = u->ranges[inst->bases[i].index];
     }
     for (uint32_t i = 0; i < inst->arg_count; i++)
-        args[n++] = ls__llvm_vector(u, inst->args[i]);
+        args[n++] = kept_vector(u, inst->args[i]);
     lv *result_places = results <= 64 ? places : LS__NEW_ARRAY(e->arena, lv, results);
     for (uint32_t i = 0; i < results; i++) {
         lt type = ls__llvm_type(u, (ls_type)function->results.items[i], true);
         result_places[i] = args[n++] = ls__llvm_alloca(u, type);
-        e->l->BuildStore(e->b, e->l->ConstNull(type), result_places[i]);
+        mk_keep(u, e->l->ConstNull(type), result_places[i]);
     }
     e->l->BuildCall2(e->b, c->type, c->code, args, n, "");
     for (uint32_t i = 0; i < results; i++) {
         lt type = ls__llvm_type(u, (ls_type)function->results.items[i], true);
-        lv value = e->l->BuildLoad2(e->b, type, result_places[i], "");
+        lv value = mk_kept(u, type, result_places[i]);
         if (u->width == 1)
             ls__llvm_set_var(u, inst->results[i], value, NULL);
         else

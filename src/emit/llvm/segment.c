@@ -68,7 +68,7 @@ static void begin_var(unit *u, uint32_t var)
     lv value = u->l->ConstNull(type);
     if (v->home.kind != SLOT_NONE)
         value = ls__llvm_slot_load(u, &v->home, type);
-    u->l->BuildStore(u->b, value, v->place);
+    mk_keep(u, value, v->place);
 }
 
 static bool begin_vars(ls__ir_inst *inst, void *context)
@@ -90,7 +90,7 @@ static void end_vars(unit *u)
             continue;
         lt type = ls__llvm_type(u, (ls_type)u->function->vars.items[i].type,
                                 !ls__llvm_is_uniform_var(u, (ls_var){i}));
-        lv value = u->l->BuildLoad2(u->b, type, v->place, "");
+        lv value = mk_kept(u, type, v->place);
         if (v->home.kind == SLOT_STACK)
             u->l->BuildStore(u->b, value, v->out);
         else
@@ -141,16 +141,16 @@ static void begin_slots(unit *u)
     if (u->return_is_masked) {
         if (!u->returned)
             u->returned = ls__llvm_alloca(u, ls__llvm_mask_type(u));
-        u->l->BuildStore(u->b, none, u->returned);
+        mk_keep(u, none, u->returned);
     }
     for (note *f = u->frame; f && u->width > 1; f = f->parent) {
         if (f->has_break) {
             f->left = ls__llvm_alloca(u, ls__llvm_mask_type(u));
-            u->l->BuildStore(u->b, none, f->left);
+            mk_keep(u, none, f->left);
         }
         if (f->has_continue) {
             f->continued = ls__llvm_alloca(u, ls__llvm_mask_type(u));
-            u->l->BuildStore(u->b, none, f->continued);
+            mk_keep(u, none, f->continued);
         }
     }
 }
@@ -168,10 +168,7 @@ static void begin_mask(unit *u)
         mk_cond_br(u, mk_icmp(u, LLVMIntEQ, gone, mk_i32(u, 0)), on, u->segment_end);
         mk_begin(u, on);
     } else if (gone) {
-        lv bits = u->width == 32
-                      ? gone
-                      : mk_trunc(u, gone, u->l->IntTypeInContext(u->e->context, u->width));
-        lv left = mk_not(u, u->l->BuildBitCast(u->b, bits, ls__llvm_mask_type(u), ""));
+        lv left = ls__llvm_mask_from_bits(u, mk_not(u, gone));
         mask = mask ? mk_and(u, mask, left) : left;
         lb on = mk_block(u);
         mk_cond_br(u, ls__llvm_any(u, mask), on, u->segment_end);

@@ -44,17 +44,18 @@ lv ls__llvm_slot_load(unit *u, const slot *s, lt type)
 {
     lv place = ls__llvm_slot_address(u, s);
     if (s->kind == SLOT_STACK)
-        return u->l->BuildLoad2(u->b, type, place, "");
-    return mk_load(u, type, place, SLOT_ALIGNMENT);
+        return mk_kept(u, type, place);
+    lt kept = ls__llvm_kept_type(u, type);
+    lv value = mk_load(u, kept, place, SLOT_ALIGNMENT);
+    return kept == type ? value : ls__llvm_narrow(u, value);
 }
 
 void ls__llvm_slot_store(unit *u, const slot *s, lv value)
 {
     lv place = ls__llvm_slot_address(u, s);
-    if (s->kind == SLOT_STACK)
-        u->l->BuildStore(u->b, value, place);
-    else
-        mk_store(u, value, place, SLOT_ALIGNMENT);
+    lv store = mk_keep(u, value, place);
+    if (s->kind == SLOT_SCRATCH)
+        u->l->SetAlignment(store, SLOT_ALIGNMENT);
 }
 
 void ls__llvm_define(unit *u, const ls__ir_inst *inst, val value)
@@ -275,17 +276,17 @@ void ls__llvm_set_var(unit *u, ls_var var, lv scalar, lv vector)
     if (!vector)
         vector = ls__llvm_splat(u, scalar);
     if (ls__llvm_needs_blend(u, var)) {
-        lv old = u->l->BuildLoad2(u->b, u->l->TypeOf(vector), v->place, "");
+        lv old = mk_kept(u, u->l->TypeOf(vector), v->place);
         vector = mk_select(u, u->mask, vector, old);
     }
-    u->l->BuildStore(u->b, vector, v->place);
+    mk_keep(u, vector, v->place);
 }
 
 static val get_var(unit *u, const ls__ir_inst *inst)
 {
     bool uniform = ls__llvm_is_uniform_var(u, (ls_var){(uint32_t)inst->imm});
     lt type = ls__llvm_type(u, (ls_type)inst->type, !uniform);
-    lv value = u->l->BuildLoad2(u->b, type, u->vars[inst->imm].place, "");
+    lv value = mk_kept(u, type, u->vars[inst->imm].place);
     return uniform ? scalar_val(value) : (val){.vector = value};
 }
 
