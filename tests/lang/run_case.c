@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "interp/interp.h"
 #include "runner.h"
 
 enum { MAX_BYTES = 1 << 16, MAX_BUFFERS = 16 };
@@ -203,7 +202,7 @@ static bool run_words(run *r, const char *path, const ls__ir_module *module, cha
     r->launch.scalars = r->scalars;
     ls__interp_result result = {0};
     ls_error error = {0};
-    if (ls__interp_run(&r->launch, &result, &error) != LS_OK) {
+    if (run_launch(&r->launch, &result, &error) != LS_OK) {
         printf("%s: %s\n", path, error.message);
         return false;
     }
