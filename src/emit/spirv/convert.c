@@ -50,13 +50,24 @@ static ref power(unit *u, uint32_t bits, uint32_t exponent, bool is_negative)
     return ls__spirv_float_const(u, bits, sign | value);
 }
 
+/* The operand as drivers cannot see it: lavapipe gives back the integer that a float was made of,
+ * though that was rounded, unless the operations are decorated as well. */
+static ref hidden(unit *u, const conversion *c)
+{
+    ref integer = ls__spirv_int(u, c->from_bits), zero = ls__spirv_zero(u, c->from_bits);
+    ref bits = mk(u, SpvOpBitcast, integer, c->a);
+    bits = mk(u, SpvOpBitwiseOr, integer, bits, zero);
+    return mk(u, SpvOpBitcast, ls__spirv_float(u, c->from_bits), bits);
+}
+
 static ref to_signed(unit *u, const conversion *c)
 {
     uint32_t bits = (uint32_t)c->inst->imm;
     uint64_t limit = UINT64_C(1) << (bits - 1);
     ref low = power(u, c->from_bits, bits - 1, true),
         high = power(u, c->from_bits, bits - 1, false);
-    ref result = mk(u, SpvOpConvertFToS, c->type, c->a);
+    ref seen = hidden(u, c);
+    ref result = ls__spirv_exact(u, mk(u, SpvOpConvertFToS, c->type, seen));
     ref below = ls__spirv_compare(u, LS_OP_FLT, c->from_bits, c->a, low);
     ref above = ls__spirv_compare(u, LS_OP_FLE, c->from_bits, high, c->a);
     ref is_nan = ls__spirv_is_nan(u, c->from_bits, c->a);
@@ -70,7 +81,8 @@ static ref to_unsigned(unit *u, const conversion *c)
     uint32_t bits = (uint32_t)c->inst->imm;
     uint64_t largest = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
     ref one = power(u, c->from_bits, 0, false), high = power(u, c->from_bits, bits, false);
-    ref result = mk(u, SpvOpConvertFToU, c->type, c->a);
+    ref seen = hidden(u, c);
+    ref result = ls__spirv_exact(u, mk(u, SpvOpConvertFToU, c->type, seen));
     /* False for fractions, what is negative, and NaN: all are 0. */
     ref counts = ls__spirv_compare(u, LS_OP_FLE, c->from_bits, one, c->a);
     ref above = ls__spirv_compare(u, LS_OP_FLE, c->from_bits, high, c->a);
@@ -195,9 +207,9 @@ ref ls__spirv_convert(unit *u, const ls__ir_inst *inst)
         return choose(u, c.type, c.a, one, zero);
     }
     case LS_OP_S2F:
-        return mk(u, SpvOpConvertSToF, c.type, c.a);
+        return ls__spirv_exact(u, mk(u, SpvOpConvertSToF, c.type, c.a));
     case LS_OP_U2F:
-        return mk(u, SpvOpConvertUToF, c.type, c.a);
+        return ls__spirv_exact(u, mk(u, SpvOpConvertUToF, c.type, c.a));
     case LS_OP_F2S:
         return to_signed(u, &c);
     case LS_OP_F2U:
