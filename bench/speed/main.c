@@ -49,10 +49,12 @@ void *allocate(size_t bytes)
     return memset(memory, 0, rounded);
 }
 
+static bool use_cpu_time;
+
 double seconds_now(void)
 {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(use_cpu_time ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
@@ -65,6 +67,8 @@ static int compare_doubles(const void *a, const void *b)
 double median(double *values, unsigned count)
 {
     qsort(values, count, sizeof *values, compare_doubles);
+    if (use_cpu_time)
+        return values[0];
     return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
@@ -241,9 +245,9 @@ static void print_machine(const settings *s, const char *opencl_about)
     double load[3] = {0};
     if (getloadavg(load, 3) < 1)
         load[0] = -1;
-    printf("machine: %.*s, %ld cores, load %.1f; %u threads; median of %u runs\n",
+    printf("machine: %.*s, %ld cores, load %.1f; %u threads; %s of %u runs\n",
            (int)strcspn(model, "\n"), model, sysconf(_SC_NPROCESSORS_ONLN), load[0], s->threads,
-           s->runs);
+           use_cpu_time ? "least processor time" : "median", s->runs);
     printf("OpenCL: %s\n\n", opencl_about);
 }
 
@@ -254,6 +258,8 @@ static void usage(void)
            "  --device=NAME    the device to measure (cpu)\n"
            "  --threads=N      threads of everyone (all cores)\n"
            "  --runs=N         turns of each contender, at most %d (7)\n"
+           "  --cpu-time       processor time, the least instead of the median: for a machine\n"
+           "                   that is busy with other things, together with --threads=1\n"
            "  --no-pocl        leave PoCL out\n"
            "  --table          only the table\n"
            "  --costs          only compile times, NaN, dispatches\n"
@@ -282,6 +288,7 @@ static void parse_options(int argc, char **argv, settings *s)
     static const struct option options[] = {
         {"device", required_argument, NULL, 'd'},  {"threads", required_argument, NULL, 't'},
         {"runs", required_argument, NULL, 'r'},    {"no-pocl", no_argument, NULL, 'p'},
+        {"cpu-time", no_argument, NULL, 'c'},
         {"table", no_argument, NULL, 'T'},         {"costs", no_argument, NULL, 'C'},
         {"loops", required_argument, NULL, 'l'},   {"kernels", required_argument, NULL, 'k'},
         {"sources", required_argument, NULL, 's'}, {"help", no_argument, NULL, 'h'},
@@ -296,6 +303,9 @@ static void parse_options(int argc, char **argv, settings *s)
             break;
         case 'r':
             s->runs = number(optarg, 1, MAX_RUNS);
+            break;
+        case 'c':
+            use_cpu_time = true;
             break;
         case 'p':
             s->pocl = false;
