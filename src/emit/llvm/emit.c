@@ -118,12 +118,12 @@ static ls_status emit_functions(emitter *e, ls_error *error)
 {
     const ls__llvm *l = e->l;
     e->tables = LS__NEW_ARRAY(e->arena, lv, e->module->tables.count);
-    lt zeros = l->ArrayType2(e->i8, 16);
+    lt zeros = l->ArrayType2(e->i8, ZEROS_BYTES);
     e->zeros = l->AddGlobal(e->out, zeros, "");
     l->SetInitializer(e->zeros, l->ConstNull(zeros));
     l->SetGlobalConstant(e->zeros, 1);
     l->SetLinkage(e->zeros, LLVMPrivateLinkage);
-    l->SetAlignment(e->zeros, 16);
+    l->SetAlignment(e->zeros, 64);
     for (uint32_t i = 1; i < e->module->functions.count; i++) {
         const ls__ir_function *function = e->module->functions.items[i];
         ls_status status = function->is_kernel ? ls__llvm_emit_kernel(e, function, error) : LS_OK;

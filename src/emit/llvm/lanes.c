@@ -2,9 +2,14 @@
 /*
  * What is done lane by lane: gathers, scatters, 64-bit division, traps. Vectors go through
  * memory and a loop runs over the lanes, in helper functions of the module so that a kernel with
- * many such accesses stays small; where the level has gather instructions, those are used. An
- * offset of a lane that is not active is LS_NOWHERE, so the range check leaves it out.
+ * many such accesses stays small; where the level has gather instructions, those are used.
+ *
+ * Helpers of loads and stores keep the scalar registers: they stand on slow paths, which must not
+ * cost the code beside them. (A convention that keeps vectors as well is no use: LLVM 19 puts a
+ * vzeroupper before the call and loses the upper halves.)
  */
+#include <string.h>
+
 #include "emit/llvm/abi.h"
 #include "emit/llvm/build.h"
 
@@ -70,6 +75,13 @@ typedef struct helper_unit {
     lb after;
 } helper_unit;
 
+static void add_attribute(unit *u, const char *name)
+{
+    unsigned kind = u->l->GetEnumAttributeKindForName(name, strlen(name));
+    u->l->AddAttributeAtIndex(u->code, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                              u->l->CreateEnumAttribute(u->e->context, kind, 0));
+}
+
 /* Begins helper `which`: a function of `count` pointers and integers as `types` say. */
 static void begin_helper(unit *caller, helper_unit *h, unsigned which, lt *types, unsigned count)
 {
@@ -79,9 +91,7 @@ static void begin_helper(unit *caller, helper_unit *h, unsigned which, lt *types
     lt type = e->l->FunctionType(e->void_type, types, count, 0);
     h->u.code = e->l->AddFunction(e->out, "", type);
     e->l->SetLinkage(h->u.code, LLVMPrivateLinkage);
-    unsigned no_inline = e->l->GetEnumAttributeKindForName("noinline", 8);
-    e->l->AddAttributeAtIndex(h->u.code, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-                              e->l->CreateEnumAttribute(e->context, no_inline, 0));
+    add_attribute(&h->u, "noinline");
     e->helpers[log2_of(caller->width)].function[which] = h->u.code;
     mk_begin(&h->u, mk_block(&h->u));
 }
@@ -97,10 +107,10 @@ static lv helper_of(unit *u, unsigned which)
     return u->e->helpers[log2_of(u->width)].function[which];
 }
 
-static void call_helper(unit *u, unsigned which, lv *args, unsigned count)
+static lv call_helper(unit *u, unsigned which, lv *args, unsigned count)
 {
     lv function = helper_of(u, which);
-    u->l->BuildCall2(u->b, u->l->GlobalGetValueType(function), function, args, count, "");
+    return u->l->BuildCall2(u->b, u->l->GlobalGetValueType(function), function, args, count, "");
 }
 
 static lt int_of_bytes(unit *u, uint32_t bytes)
@@ -108,21 +118,40 @@ static lt int_of_bytes(unit *u, uint32_t bytes)
     return u->l->IntTypeInContext(u->e->context, 8 * bytes);
 }
 
-/* (base, limit, offsets, values): loads into, or stores from, `values`. */
-static void make_access(unit *caller, bool is_gather, uint32_t bytes)
+/* --- loads and stores ------------------------------------------------------------------------- */
+
+static bool keeps_registers(const unit *u)
+{
+    return u->e->target.level != LS__LLVM_NEON; /* not tried there */
+}
+
+/* (base, limit, offsets or the first offset, mask, values): loads into, or stores from, `values`
+ * what the lanes of the mask have in range, and loads 0 for the others. */
+static void make_access(unit *caller, unsigned kind, uint32_t bytes)
 {
     helper_unit h;
     emitter *e = caller->e;
-    lt types[4] = {e->ptr, e->i64, e->ptr, e->ptr}, type = int_of_bytes(caller, bytes);
-    unsigned which = (is_gather ? HELPER_GATHER : HELPER_SCATTER) + log2_of(bytes);
-    begin_helper(caller, &h, which, types, 4);
+    bool is_row = kind == HELPER_LOAD_ROW || kind == HELPER_STORE_ROW;
+    bool is_load = kind == HELPER_GATHER || kind == HELPER_LOAD_ROW;
+    lt types[5] = {e->ptr, e->i64, is_row ? e->i64 : e->ptr, e->i32, e->ptr};
+    lt type = int_of_bytes(caller, bytes);
+    begin_helper(caller, &h, kind + log2_of(bytes), types, 5);
     unit *u = &h.u;
+    if (keeps_registers(u))
+        u->l->SetFunctionCallConv(u->code, LLVMPreserveMostCallConv);
+    if (is_row) /* always rare: not worth to be unrolled */
+        add_attribute(u, "optsize");
     lv base = u->l->GetParam(u->code, 0), limit = u->l->GetParam(u->code, 1);
-    lv offsets = u->l->GetParam(u->code, 2), values = u->l->GetParam(u->code, 3);
+    lv offsets = u->l->GetParam(u->code, 2), mask = u->l->GetParam(u->code, 3);
+    lv values = u->l->GetParam(u->code, 4);
     lane_loop loop = begin_lanes(u);
-    lv offset = mk_load_element(u, offsets, e->i64, loop.lane);
-    lv inside = mk_icmp(u, LLVMIntULT, offset, limit), pointer = mk_at(u, base, offset);
-    if (is_gather) {
+    lv wide = mk_zext(u, loop.lane, e->i64);
+    lv offset = is_row ? mk_add(u, offsets, mk_mul(u, wide, mk_i64(u, bytes)))
+                       : mk_load_element(u, offsets, e->i64, loop.lane);
+    lv active = mk_trunc(u, mk_lshr(u, mask, loop.lane), e->i1);
+    lv inside = mk_and(u, active, mk_icmp(u, LLVMIntULT, offset, limit));
+    lv pointer = mk_at(u, base, offset);
+    if (is_load) {
         lv value = mk_load(u, type, mk_select(u, inside, pointer, e->zeros), 1);
         u->l->BuildStore(u->b, value, mk_element_of(u, values, type, loop.lane));
     } else {
@@ -137,51 +166,80 @@ static void make_access(unit *caller, bool is_gather, uint32_t bytes)
     end_helper(&h);
 }
 
+static void call_access(unit *u, unsigned kind, const access *a, lv offsets, lv values)
+{
+    unsigned which = kind + log2_of(a->bytes);
+    lv mask = mk_i32(u, UINT32_MAX);
+    if (!helper_of(u, which))
+        make_access(u, kind, a->bytes);
+    if (u->mask)
+        mask = ls__llvm_mask_bits(u, u->mask);
+    lv args[5] = {a->base, a->limit, offsets, mask, values};
+    lv call = call_helper(u, which, args, 5);
+    if (keeps_registers(u))
+        u->l->SetInstructionCallConv(call, LLVMPreserveMostCallConv);
+    if (a->is_rare) {
+        unsigned cold = u->l->GetEnumAttributeKindForName("cold", 4);
+        u->l->AddCallSiteAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                                   u->l->CreateEnumAttribute(u->e->context, cold, 0));
+    }
+}
+
+lv ls__llvm_load_row(unit *u, const access *a, lv first)
+{
+    call_access(u, HELPER_LOAD_ROW, a, first, ls__llvm_spill_place(u, 1));
+    return fetch(u, 1, mk_by_lane(u, int_of_bytes(u, a->bytes)));
+}
+
+void ls__llvm_store_row(unit *u, const access *a, lv first, lv values)
+{
+    call_access(u, HELPER_STORE_ROW, a, first, ls__llvm_spill(u, 1, values));
+}
+
 /* --- gather, scatter -------------------------------------------------------------------------- */
 
-static lv gather_instruction(unit *u, lv base, lv limit, lv offsets, lt type)
+static lv inside_of(unit *u, const access *a, lv offsets)
 {
-    lv inside = mk_icmp(u, LLVMIntULT, offsets, ls__llvm_splat(u, limit));
-    lv pointers = mk_at(u, base, offsets);
+    lv inside = mk_icmp(u, LLVMIntULT, offsets, ls__llvm_splat(u, a->limit));
+    return u->mask ? mk_and(u, u->mask, inside) : inside;
+}
+
+static lv gather_instruction(unit *u, const access *a, lv offsets, lt type)
+{
+    lv pointers = mk_at(u, a->base, offsets);
     lt overloads[2] = {type, u->l->TypeOf(pointers)};
-    lv args[4] = {pointers, mk_i32(u, 1), inside, u->l->ConstNull(type)};
+    lv args[4] = {pointers, mk_i32(u, 1), inside_of(u, a, offsets), u->l->ConstNull(type)};
     return ls__llvm_intrinsic(u, "llvm.masked.gather", overloads, 2, args, 4);
 }
 
-static void scatter_instruction(unit *u, lv base, lv limit, lv offsets, lv values)
+static void scatter_instruction(unit *u, const access *a, lv offsets, lv values)
 {
-    lv inside = mk_icmp(u, LLVMIntULT, offsets, ls__llvm_splat(u, limit));
-    lv pointers = mk_at(u, base, offsets);
+    lv pointers = mk_at(u, a->base, offsets);
     lt overloads[2] = {u->l->TypeOf(values), u->l->TypeOf(pointers)};
-    lv args[4] = {values, pointers, mk_i32(u, 1), inside};
+    lv args[4] = {values, pointers, mk_i32(u, 1), inside_of(u, a, offsets)};
     ls__llvm_intrinsic(u, "llvm.masked.scatter", overloads, 2, args, 4);
 }
 
-lv ls__llvm_gather(unit *u, lv base, lv limit, lv offsets, uint32_t bytes)
+lv ls__llvm_gather(unit *u, const access *a, lv offsets)
 {
     const ls__llvm_target *target = &u->e->target;
     bool has_gather = target->level == LS__LLVM_AVX2 || target->level == LS__LLVM_AVX512;
-    lt type = mk_by_lane(u, int_of_bytes(u, bytes));
-    if (has_gather && bytes >= 4 && !target->quick && u->width >= 4)
-        return gather_instruction(u, base, limit, offsets, type);
-    if (!helper_of(u, HELPER_GATHER + log2_of(bytes)))
-        make_access(u, true, bytes);
-    lv args[4] = {base, limit, ls__llvm_spill(u, 0, offsets), ls__llvm_spill_place(u, 1)};
-    call_helper(u, HELPER_GATHER + log2_of(bytes), args, 4);
+    lt type = mk_by_lane(u, int_of_bytes(u, a->bytes));
+    if (has_gather && a->bytes >= 4 && !a->is_rare && !target->quick && u->width >= 4)
+        return gather_instruction(u, a, offsets, type);
+    call_access(u, HELPER_GATHER, a, ls__llvm_spill(u, 0, offsets), ls__llvm_spill_place(u, 1));
     return fetch(u, 1, type);
 }
 
-void ls__llvm_scatter(unit *u, lv base, lv limit, lv offsets, lv values, uint32_t bytes)
+void ls__llvm_scatter(unit *u, const access *a, lv offsets, lv values)
 {
     const ls__llvm_target *target = &u->e->target;
-    if (target->level == LS__LLVM_AVX512 && bytes >= 4 && !target->quick && u->width >= 4) {
-        scatter_instruction(u, base, limit, offsets, values);
-        return;
-    }
-    if (!helper_of(u, HELPER_SCATTER + log2_of(bytes)))
-        make_access(u, false, bytes);
-    lv args[4] = {base, limit, ls__llvm_spill(u, 0, offsets), ls__llvm_spill(u, 1, values)};
-    call_helper(u, HELPER_SCATTER + log2_of(bytes), args, 4);
+    if (target->level == LS__LLVM_AVX512 && a->bytes >= 4 && !a->is_rare && !target->quick &&
+        u->width >= 4)
+        scatter_instruction(u, a, offsets, values);
+    else
+        call_access(u, HELPER_SCATTER, a, ls__llvm_spill(u, 0, offsets),
+                    ls__llvm_spill(u, 1, values));
 }
 
 /* --- 64-bit division -------------------------------------------------------------------------- */

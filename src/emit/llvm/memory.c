@@ -173,50 +173,52 @@ static lv of_an_active_lane(unit *u, lv vector)
 
 /* --- lane by lane ----------------------------------------------------------------------------- */
 
-/* Where the vector would be computed for this alone it is made of the base, on the slow path only.
- */
-static lv offsets_of(unit *u, ls_value offset)
+/* Where what one lane sees at `offsets` lies in the memory of all lanes. */
+static lv local_offsets(unit *u, const ls__ir_inst *inst, place *p, lv offsets)
 {
-    val v = ls__llvm_value(u, offset);
-    if (!v.base || v.valid)
-        return ls__llvm_vector(u, offset);
-    lv steps = mk_zext(u, u->lanes, u->e->i64);
-    steps = mk_mul(u, steps, mk_k(u, steps, (uint64_t)v.stride));
-    return mk_add(u, ls__llvm_splat(u, v.base), steps);
+    lv inside = mk_icmp(u, LLVMIntULT, offsets, ls__llvm_splat(u, limit_of(u, p, p->bytes)));
+    uint32_t size = u->function->locals.items[inst->base.index].size;
+    uint32_t element = u->locals[inst->base.index].element;
+    lv lanes = mk_zext(u, u->lanes, u->e->i64);
+    lv starts = mk_mul(u, lanes, mk_k(u, offsets, element ? element : size));
+    if (element)
+        offsets = mk_mul(u, offsets, mk_k(u, offsets, u->width));
+    p->size = mk_i64(u, (uint64_t)size * u->width);
+    return mk_select(u, inside, mk_add(u, offsets, starts), mk_k(u, offsets, (uint64_t)LS_NOWHERE));
 }
 
-/* Offsets for lanes.c: those of inactive lanes are nowhere. Objects of a lane lie one behind the
- * other. */
-static lv lane_offsets(unit *u, const ls__ir_inst *inst, place *p, lv offsets)
+/* Offsets for lanes.c. */
+static lv lane_offsets(unit *u, const ls__ir_inst *inst, place *p)
 {
-    lv nowhere = mk_k(u, offsets, (uint64_t)LS_NOWHERE);
-    if (inst->base.kind == LS_BASE_LOCAL) {
-        lv inside = mk_icmp(u, LLVMIntULT, offsets, ls__llvm_splat(u, limit_of(u, p, p->bytes)));
-        uint32_t size = u->function->locals.items[inst->base.index].size;
-        lv starts = mk_mul(u, mk_zext(u, u->lanes, u->e->i64), mk_k(u, offsets, size));
-        offsets = mk_select(u, inside, mk_add(u, offsets, starts), nowhere);
-        p->size = mk_i64(u, (uint64_t)size * u->width);
-    }
-    return u->mask ? mk_select(u, u->mask, offsets, nowhere) : offsets;
+    lv offsets = ls__llvm_vector(u, inst->args[0]);
+    return inst->base.kind == LS_BASE_LOCAL ? local_offsets(u, inst, p, offsets) : offsets;
 }
 
-static lv load_lanes(unit *u, const ls__ir_inst *inst, place p)
+static access access_of(unit *u, const place *p, bool is_rare)
 {
-    lv offsets = lane_offsets(u, inst, &p, offsets_of(u, inst->args[0]));
-    return ls__llvm_gather(u, p.base, limit_of(u, &p, p.bytes), offsets, p.bytes);
+    return (access){p->base, limit_of(u, p, p->bytes), p->bytes, is_rare};
 }
 
-static void store_lanes(unit *u, const ls__ir_inst *inst, place p, lv bits)
+static lv load_lanes(unit *u, const ls__ir_inst *inst, place p, bool is_rare)
 {
-    lv offsets = lane_offsets(u, inst, &p, offsets_of(u, inst->args[0]));
-    ls__llvm_scatter(u, p.base, limit_of(u, &p, p.bytes), offsets, bits, p.bytes);
+    lv offsets = lane_offsets(u, inst, &p);
+    access a = access_of(u, &p, is_rare);
+    return ls__llvm_gather(u, &a, offsets);
+}
+
+static void store_lanes(unit *u, const ls__ir_inst *inst, place p, lv bits, bool is_rare)
+{
+    lv offsets = lane_offsets(u, inst, &p);
+    access a = access_of(u, &p, is_rare);
+    ls__llvm_scatter(u, &a, offsets, bits);
 }
 
 /* --- contiguous ------------------------------------------------------------------------------- */
 
 typedef struct contiguous {
     lv pointer;
-    lv fast; /* i1, or NULL: always */
+    lv fast;  /* i1, or NULL: always */
+    lv first; /* offset of lane 0 when the others follow it in any case, or NULL */
 } contiguous;
 
 /* Element l of the vector at `pointer` is lane l's, when `fast`. */
@@ -228,12 +230,29 @@ static bool find_contiguous(unit *u, const ls__ir_inst *inst, const place *p, co
         return false;
     out->pointer = mk_at(u, p->base, offset.base);
     out->fast = offset.valid;
+    out->first = offset.valid ? NULL : offset.base;
     if (!p->known || u->mask) {
         lv limit = limit_of(u, p, (uint64_t)p->bytes * u->width);
         lv inside = mk_icmp(u, LLVMIntULT, offset.base, limit);
         out->fast = out->fast ? mk_and(u, out->fast, inside) : inside;
     }
     return true;
+}
+
+static lv load_rarely(unit *u, const ls__ir_inst *inst, const place *p, const contiguous *c)
+{
+    access a = access_of(u, p, true);
+    return c->first ? ls__llvm_load_row(u, &a, c->first) : load_lanes(u, inst, *p, true);
+}
+
+static void store_rarely(unit *u, const ls__ir_inst *inst, const place *p, const contiguous *c,
+                         lv bits)
+{
+    access a = access_of(u, p, true);
+    if (c->first)
+        ls__llvm_store_row(u, &a, c->first, bits);
+    else
+        store_lanes(u, inst, *p, bits, true);
 }
 
 static lv load_contiguous(unit *u, const ls__ir_inst *inst, const place *p, const contiguous *c)
@@ -247,7 +266,7 @@ static lv load_contiguous(unit *u, const ls__ir_inst *inst, const place *p, cons
     lv loaded = mk_load(u, type, c->pointer, 1);
     mk_br(u, after);
     mk_begin(u, slow);
-    lv gathered = load_lanes(u, inst, *p);
+    lv gathered = load_rarely(u, inst, p, c);
     lb slow_end = u->l->GetInsertBlock(u->b);
     mk_br(u, after);
     mk_begin(u, after);
@@ -301,10 +320,94 @@ static void store_contiguous(unit *u, const ls__ir_inst *inst, const place *p, c
     mk_br(u, after);
     if (slow) {
         mk_begin(u, slow);
-        store_lanes(u, inst, *p, bits);
+        store_rarely(u, inst, p, c, bits);
         mk_br(u, after);
     }
     mk_begin(u, after);
+}
+
+/* --- local objects ---------------------------------------------------------------------------- */
+
+static bool is_multiple(const unit *u, ls_value offset, uint32_t bytes, int depth)
+{
+    const ls__ir_inst *inst = ls__ir_def(u->function, offset);
+    if (inst->op == LS_OP_CONST)
+        return inst->imm % bytes == 0;
+    if (depth == 0)
+        return false;
+    if (inst->op == LS_OP_INDEX)
+        return inst->imm % bytes == 0 && is_multiple(u, inst->args[0], bytes, depth - 1);
+    if (inst->op == LS_OP_ADD)
+        return is_multiple(u, inst->args[0], bytes, depth - 1) &&
+               is_multiple(u, inst->args[1], bytes, depth - 1);
+    return false;
+}
+
+typedef struct element_search {
+    const unit *u;
+    uint32_t index, bytes;
+    bool differ;
+} element_search;
+
+static bool find_element(ls__ir_inst *inst, void *context)
+{
+    enum { DEPTH = 8 };
+    element_search *s = context;
+    if ((inst->op != LS_OP_LOAD && inst->op != LS_OP_STORE) || inst->base.kind != LS_BASE_LOCAL ||
+        inst->base.index != s->index)
+        return true;
+    uint32_t bytes = ls__ir_mem_bytes((ls_mem)inst->mem);
+    s->differ |= s->bytes != 0 && s->bytes != bytes;
+    s->differ |= !is_multiple(s->u, inst->args[0], bytes, DEPTH);
+    s->bytes = bytes;
+    return true;
+}
+
+uint32_t ls__llvm_local_element(const unit *u, uint32_t index)
+{
+    element_search s = {.u = u, .index = index};
+    ls__ir_walk(u->function->body, find_element, &s);
+    if (s.differ || s.bytes == 0 || u->function->locals.items[index].size % s.bytes != 0)
+        return 0;
+    return s.bytes;
+}
+
+/* The offset in a local object that all lanes have, whose elements lie side by side. NULL: not so.
+ */
+static lv common_offset(unit *u, const ls__ir_inst *inst)
+{
+    val offset = ls__llvm_value(u, inst->args[0]);
+    if (inst->base.kind != LS_BASE_LOCAL || u->width == 1 || !u->locals[inst->base.index].element)
+        return NULL;
+    return offset.scalar ? offset.scalar : offset.stride == 0 && !offset.valid ? offset.base : NULL;
+}
+
+static lv load_common(unit *u, const place *p, lv offset)
+{
+    lv pointer = mk_at(u, p->base, mk_mul(u, offset, mk_i64(u, u->width)));
+    if (!p->known) {
+        lv inside = mk_icmp(u, LLVMIntULT, offset, limit_of(u, p, p->bytes));
+        pointer = mk_select(u, inside, pointer, u->e->zeros);
+    }
+    return mk_load(u, mk_by_lane(u, p->type), pointer, p->bytes);
+}
+
+static void store_common(unit *u, const place *p, lv offset, lv bits)
+{
+    lv pointer = mk_at(u, p->base, mk_mul(u, offset, mk_i64(u, u->width)));
+    lb inside = NULL, after = NULL;
+    if (!p->known) {
+        inside = mk_block(u), after = mk_block(u);
+        mk_cond_br(u, mk_icmp(u, LLVMIntULT, offset, limit_of(u, p, p->bytes)), inside, after);
+        mk_begin(u, inside);
+    }
+    if (u->mask)
+        bits = mk_select(u, u->mask, bits, mk_load(u, u->l->TypeOf(bits), pointer, p->bytes));
+    mk_store(u, bits, pointer, p->bytes);
+    if (after) {
+        mk_br(u, after);
+        mk_begin(u, after);
+    }
 }
 
 /* --- the instructions ------------------------------------------------------------------------- */
@@ -330,8 +433,13 @@ void ls__llvm_emit_load(unit *u, const ls__ir_inst *inst)
         ls__llvm_define(u, inst, (val){.scalar = value});
         return;
     }
-    lv bits = find_contiguous(u, inst, &p, &c) ? load_contiguous(u, inst, &p, &c)
-                                               : load_lanes(u, inst, p);
+    lv common = common_offset(u, inst), bits;
+    if (common)
+        bits = load_common(u, &p, common);
+    else if (find_contiguous(u, inst, &p, &c))
+        bits = load_contiguous(u, inst, &p, &c);
+    else
+        bits = load_lanes(u, inst, p, false);
     ls__llvm_define(u, inst, (val){.vector = ls__llvm_from_memory(u, mem, bits)});
 }
 
@@ -348,8 +456,11 @@ void ls__llvm_emit_store(unit *u, const ls__ir_inst *inst)
         return;
     }
     lv bits = to_bits(u, inst, ls__llvm_vector(u, inst->args[1]));
-    if (find_contiguous(u, inst, &p, &c))
+    lv common = common_offset(u, inst);
+    if (common)
+        store_common(u, &p, common, bits);
+    else if (find_contiguous(u, inst, &p, &c))
         store_contiguous(u, inst, &p, &c, bits);
     else
-        store_lanes(u, inst, p, bits);
+        store_lanes(u, inst, p, bits, false);
 }

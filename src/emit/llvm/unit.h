@@ -48,10 +48,14 @@ typedef struct val {
 typedef enum helper {
     HELPER_GATHER, /* + log2 of the bytes */
     HELPER_SCATTER = HELPER_GATHER + 4,
-    HELPER_TRAP = HELPER_SCATTER + 4,
+    HELPER_LOAD_ROW = HELPER_SCATTER + 4,
+    HELPER_STORE_ROW = HELPER_LOAD_ROW + 4,
+    HELPER_TRAP = HELPER_STORE_ROW + 4,
     HELPER_DIVIDE, /* sdiv, udiv, srem, urem of 64 bits */
     HELPER_COUNT = HELPER_DIVIDE + 4
 } helper;
+
+enum { ZEROS_BYTES = 256 }; /* a vector of the widest strand */
 
 typedef struct emitter { /* one module */
     const ls__llvm *l;
@@ -62,7 +66,7 @@ typedef struct emitter { /* one module */
     LLVMModuleRef out;
     LLVMBuilderRef b;
     lt i1, i8, i16, i32, i64, f16, f32, f64, ptr, void_type;
-    lv zeros;   /* 16 bytes of zero, what loads out of range read */
+    lv zeros;   /* what loads out of range read */
     lv *tables; /* by constant table; NULL until used */
     LS__VEC(struct callee) callees;
     struct {
@@ -122,6 +126,9 @@ typedef struct variable {
 typedef struct local {
     lv place;              /* alloca, or NULL: in scratch */
     uint64_t offset, step; /* scratch: of strand 0, from strand to strand */
+    /* All accesses are of this size, at multiples of it: elements lie one behind the other, each
+     * for all lanes. 0: the objects of the lanes do. */
+    uint32_t element;
 } local;
 
 typedef struct unit { /* one function */
@@ -219,14 +226,24 @@ lv ls__llvm_canonical(unit *u, ls_type type, lv value, bool as_bits); /* the one
 lv ls__llvm_combine(unit *u, ls_op op, lv a, lv b); /* two operands, result of their type */
 bool ls__llvm_is_clean(const unit *u, ls_value value, int depth); /* cannot be another NaN */
 
-/* --- memory.c, lanes.c, atomic.c, subgroup.c ------------------------------------------------------------ */
+/* --- memory.c, lanes.c, atomic.c, subgroup.c --------------------------------------------------- */
+typedef struct access {
+    lv base, limit; /* pointer, i64 */
+    uint32_t bytes;
+    bool is_rare; /* a slow path beside a fast one: small before fast */
+} access;
+
 lv ls__llvm_from_memory(unit *u, ls_mem mem, lv bits); /* integers of its width, extended */
+uint32_t ls__llvm_local_element(const unit *u, uint32_t index);
 void ls__llvm_emit_load(unit *u, const ls__ir_inst *inst);
 void ls__llvm_emit_store(unit *u, const ls__ir_inst *inst);
 void ls__llvm_emit_atomic(unit *u, const ls__ir_inst *inst);
 void ls__llvm_emit_trap(unit *u, const ls__ir_inst *inst);
-lv ls__llvm_gather(unit *u, lv base, lv limit, lv offsets, uint32_t bytes);
-void ls__llvm_scatter(unit *u, lv base, lv limit, lv offsets, lv values, uint32_t bytes);
+/* By the active lanes. Offsets below `limit` are in range. A row's lanes lie side by side. */
+lv ls__llvm_gather(unit *u, const access *a, lv offsets);
+void ls__llvm_scatter(unit *u, const access *a, lv offsets, lv values);
+lv ls__llvm_load_row(unit *u, const access *a, lv first);
+void ls__llvm_store_row(unit *u, const access *a, lv first, lv values);
 lv ls__llvm_divide64(unit *u, ls_op op, lv a, lv b);
 lv ls__llvm_spill(unit *u, unsigned which, lv vector); /* to memory, in one of the four places */
 lv ls__llvm_spill_place(unit *u, unsigned which);
