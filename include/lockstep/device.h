@@ -32,7 +32,7 @@ typedef enum ls_device_kind {
 } ls_device_kind;
 
 typedef struct ls_device_info {
-    char name[64];         /* what ls_device_open takes: "reference", "fault" */
+    char name[64];         /* what ls_device_open takes: "cpu", "vulkan:0" */
     char description[128]; /* for people */
     ls_device_kind kind;
     bool usable;
@@ -86,7 +86,9 @@ typedef struct ls_fault_plan {
 
 typedef struct ls_device_params {
     size_t struct_size;
-    const char *name;      /* NULL = the most preferred usable device that may be chosen unasked */
+    const char *name;      /* NULL = the most preferred usable device that may be chosen unasked;
+                              "vulkan" = the first usable one of several, "vulkan:radeon" = the
+                              first whose description has this part, in either case */
     uint64_t budget_bytes; /* memory the device may use in all; 0 = its default (device memory, or
                               half of the host's) */
     uint32_t threads;      /* CPU: 0 = one a core */

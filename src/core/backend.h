@@ -168,6 +168,9 @@ typedef struct ls__backend_open_params {
 } ls__backend_open_params;
 
 typedef struct ls__backend {
+    /* What the names of its devices start with: "cpu", or "vulkan" of "vulkan:0", "vulkan:1", ...
+     * Of a device whose name is given, only backends of its family are asked for a list. */
+    const char *family;
     /* Devices of this backend, most preferred first, unusable ones with their reason; returns the
      * full number. Names are unique over all backends. */
     uint32_t (*list)(ls_device_info *infos, uint32_t capacity);
@@ -200,7 +203,7 @@ typedef struct ls__backend {
     ls_status (*import)(ls__backend_device *device, void *bytes, uint64_t size,
                         ls__backend_memory **memory, ls_error *error);
     void (*release)(ls__backend_device *device, ls__backend_memory *memory);
-    /* Device memory itself as a pointer. May be NULL: caps.map_direct is false and core stages with
+    /* Device memory itself as a pointer. Only where caps.map_direct is true; else core stages with
      * read and write. */
     void *(*map)(ls__backend_device *device, const ls__span *span, uint32_t access);
     /* After a map. May be NULL: nothing to do. */

@@ -345,7 +345,7 @@ ls_status ls_buffer_map(ls_buffer *buffer, uint64_t offset, uint64_t size, uint3
         status = host_begin(allocation, "map", error);
     if (status != LS_OK)
         return status;
-    buffer->staged = !device->backend->map;
+    buffer->staged = !device->caps.map_direct;
     if (buffer->staged) {
         status = stage(buffer, &span, memory, error);
         if (status != LS_OK) {

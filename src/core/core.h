@@ -128,6 +128,10 @@ struct ls_device {
     ls_device *next_kept;       /* list of devices that were closed but not freed */
 };
 
+/* The device that a name means, NULL: that is preferred; it may be one that cannot be used
+ * (select.c). LS_E_NOT_FOUND, LS_E_STATE: the error lists all names. */
+ls_status ls__device_choose(const char *name, const ls__registry_entry **entry,
+                            ls_device_info *info, ls_error *error);
 void ls__device_count(ls_device *device, ls__counter counter, uint64_t amount);
 /* Marks the device lost; the first error is kept. Takes the lock. */
 void ls__device_lose(ls_device *device, const ls_error *error);

@@ -30,42 +30,6 @@ ls_status ls_device_list(ls_device_info *infos, uint32_t capacity, uint32_t *cou
     return LS_OK;
 }
 
-/* Finds the device to open; on success *entry and *info are set. */
-static ls_status choose(const char *name, const ls__registry_entry **entry, ls_device_info *info,
-                        ls_error *error)
-{
-    char names[256] = "";
-    size_t used = 0;
-    for (uint32_t i = 0; i < ls__registry_count; i++) {
-        const ls__backend *backend = ls__registry[i].backend;
-        uint32_t count = backend->list(NULL, 0);
-        ls_device_info *infos = ls__mem_alloc(count, sizeof *infos);
-        if (!infos)
-            return ls__fail_oom(error, count * sizeof *infos);
-        uint32_t listed = backend->list(infos, count);
-        for (uint32_t k = 0; k < listed && k < count; k++) {
-            bool wanted =
-                name ? strcmp(infos[k].name, name) == 0 : infos[k].usable && !backend->only_by_name;
-            if (wanted) {
-                *entry = &ls__registry[i];
-                *info = infos[k];
-                ls__mem_free(infos);
-                return LS_OK;
-            }
-            int length = snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "",
-                                  infos[k].name);
-            if (length > 0 && (size_t)length < sizeof names - used)
-                used += (size_t)length;
-        }
-        ls__mem_free(infos);
-    }
-    if (name)
-        ls__fail(error, LS_E_NOT_FOUND, "there is no device '%s'", name);
-    else
-        ls__fail(error, LS_E_STATE, "no usable device may be chosen unasked");
-    return ls__fail_hint(error, name ? LS_E_NOT_FOUND : LS_E_STATE, "name one of: %s", names);
-}
-
 /* --- open and close --------------------------------------------------------------------------- */
 enum { DEFAULT_CACHE_BYTES = 256 << 20 };
 
@@ -152,7 +116,7 @@ ls_status ls_device_open(const ls_device_params *params, ls_device **device, ls_
         given.fault = &plan;
     }
     if (status == LS_OK)
-        status = choose(given.name, &entry, &info, error);
+        status = ls__device_choose(given.name, &entry, &info, error);
     if (status != LS_OK)
         return status;
     if (!info.usable)

@@ -4,10 +4,14 @@
 #include "device/cpu/cpu.h"
 #include "device/fault/fault.h"
 #include "device/ref/ref.h"
+#include "device/vulkan/vulkan.h"
 #include "emit/llvm/emit.h"
+#include "emit/spirv/emit.h"
 
 const ls__registry_entry ls__registry[] = {
+    {&ls__vulkan_backend, ls__spirv_emit, LS__SPIRV_CODE_VERSION},
     {&ls__cpu_backend, ls__llvm_emit, LS__LLVM_CODE_VERSION},
+    {&ls__vulkan_software_backend, ls__spirv_emit, LS__SPIRV_CODE_VERSION},
     {&ls__ref_backend, NULL, 0},
     {&ls__fault_backend, NULL, 0},
 };

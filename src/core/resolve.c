@@ -176,7 +176,7 @@ static void fill_job(ls__submission *s, ls__job *job)
 {
     job->scalars = s->scalars;
     job->scalar_bytes = s->plan->scalar_bytes;
-    job->timing = s->timing;
+    job->timing = s->timing || ls__trace_active(s->device);
     job->owner = s;
     atomic_init(&job->cancel, 0);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The suite's fixture and its main: `contract DEVICE [hostile]`. `hostile` sets flush-to-zero,
+/* The suite's fixture and its main: `contract DEVICE [hostile|MODE]`. `hostile` sets flush-to-zero,
  * denormals-are-zero and round-up in the calling thread before anything is opened: nothing may
- * change, and it must still be set at the end. */
+ * change, and it must still be set at the end. Other modes are those of a device's own build of the
+ * suite, which brings a contract_mode along. */
 #include "contract.h"
 
 #include <fenv.h>
@@ -162,6 +163,10 @@ int main(int argc, char **argv)
     int hostile = argc > 2 && strcmp(argv[2], "hostile") == 0, failures = 0;
     if (hostile)
         set_hostile();
+    else if (argc > 2 && (!contract_mode || !contract_mode(argv[2]))) {
+        fprintf(stderr, "there is no mode '%s'\n", argv[2]);
+        return 2;
+    }
     ls_device *probe = NULL;
     ls_error reason = {0};
     ls_device_params params = LS_DEVICE_PARAMS_INIT;

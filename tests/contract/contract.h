@@ -81,6 +81,10 @@ ls_buffer *contract_buffer(fixture *f, uint64_t size, ls_mem element);
 ls_buffer *contract_buffer_u32(fixture *f, const uint32_t *values, uint32_t count); /* typed u32 */
 void contract_expect_u32(ls_buffer *buffer, uint32_t index, uint32_t value);
 
+/* Prepares for a mode of the command line; false: there is no such mode. Only in builds of the
+ * suite for one device. */
+bool contract_mode(const char *mode) __attribute__((weak));
+
 /* Compiles one kernel; the program must be destroyed by the test. */
 ls_program *contract_program(fixture *f, const char *text);
 const ls_kernel *contract_kernel(ls_program *program, const char *name);

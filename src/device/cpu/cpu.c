@@ -358,6 +358,7 @@ static void cancel(ls__backend_device *device, ls__job *job)
 }
 
 const ls__backend ls__cpu_backend = {
+    .family = "cpu",
     .list = list,
     .open = open_device,
     .close = close_device,

@@ -239,6 +239,7 @@ static void cancel(ls__backend_device *device, ls__job *job)
 }
 
 const ls__backend ls__fault_backend = {
+    .family = "fault",
     .list = list,
     .open = open_device,
     .close = close_device,

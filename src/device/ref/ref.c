@@ -256,6 +256,7 @@ static bool trusted(const ls__backend_device *device)
 }
 
 const ls__backend ls__ref_backend = {
+    .family = "reference",
     .list = list,
     .open = open_device,
     .close = close_device,

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The executor: a thread that takes jobs from a queue, one at a time, records and submits them, and
+ * waits for them.
+ *
+ * The queue is linked through job->backend_data, so that starting a job allocates nothing and
+ * cannot fail. `cancel` writes into the status block that the kernels of the running job look at.
+ */
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/status.h"
+#include "device/vulkan/jobs.h"
+
+static const uint64_t arena_bytes = 4 << 20;
+
+volatile ls__spirv_status *ls__vulkan_status(const ls__vulkan_executor *executor)
+{
+    return (volatile ls__spirv_status *)(void *)ls__vulkan_host(executor->status, 0);
+}
+
+/* --- jobs that run once ----------------------------------------------------------------------- */
+typedef struct stream { /* the recorder's context: segments in flight are those before `current` */
+    uint32_t current, in_flight;
+} stream;
+
+static ls__vulkan_end complete_oldest(ls__vulkan_recorder *r)
+{
+    stream *st = r->context;
+    uint32_t oldest = (st->current + LS__VULKAN_RING - st->in_flight) % LS__VULKAN_RING;
+    st->in_flight--;
+    r->result = ls__vulkan_segment_complete(r->executor, r->executor->ring[oldest], r->job);
+    return r->result == VK_SUCCESS ? LS__VULKAN_GOES_ON : LS__VULKAN_LOST;
+}
+
+/* All that is in flight; whether the job goes on after it. */
+static ls__vulkan_end complete_all(ls__vulkan_recorder *r)
+{
+    stream *st = r->context;
+    ls__vulkan_end end = LS__VULKAN_GOES_ON;
+    while (st->in_flight && end == LS__VULKAN_GOES_ON)
+        end = complete_oldest(r);
+    if (end != LS__VULKAN_GOES_ON)
+        return end;
+    r->idle = true;
+    r->may_trap = false;
+    if (r->executor->trapped)
+        return LS__VULKAN_TRAPPED;
+    return ls__vulkan_status(r->executor)->stopped ? LS__VULKAN_CANCELLED : LS__VULKAN_GOES_ON;
+}
+
+static ls__vulkan_end close_segment(ls__vulkan_recorder *r, bool drain)
+{
+    stream *st = r->context;
+    ls__vulkan_end end = LS__VULKAN_GOES_ON;
+    if (r->segment->begun) {
+        r->result = ls__vulkan_end_segment(r);
+        if (r->result == VK_SUCCESS)
+            r->result = ls__vulkan_segment_submit(r->executor, r->segment);
+        if (r->result != VK_SUCCESS)
+            return LS__VULKAN_LOST;
+        st->in_flight++;
+        st->current = (st->current + 1) % LS__VULKAN_RING;
+    }
+    if (drain)
+        end = complete_all(r);
+    else if (st->in_flight == LS__VULKAN_RING)
+        end = complete_oldest(r);
+    r->segment = r->executor->ring[st->current];
+    ls__vulkan_segment_reset(r->segment);
+    return end;
+}
+
+/* After anything but a lost device: what is in flight ends, and what was not submitted is dropped.
+ */
+static ls__vulkan_end settle(ls__vulkan_recorder *r, ls__vulkan_end end)
+{
+    if (end == LS__VULKAN_LOST)
+        return end;
+    if (r->segment->begun)
+        r->device->vk.EndCommandBuffer(r->segment->commands);
+    ls__vulkan_segment_reset(r->segment);
+    ls__vulkan_end last = complete_all(r);
+    return last == LS__VULKAN_LOST || end == LS__VULKAN_GOES_ON ? last : end;
+}
+
+static ls__vulkan_end run_once(ls__vulkan_recorder *r)
+{
+    stream st = {0};
+    r->context = &st;
+    r->close = close_segment;
+    r->totals = &r->job->result;
+    r->segment = r->executor->ring[0];
+    ls__vulkan_segment_reset(r->segment);
+    return settle(r, ls__vulkan_record(r));
+}
+
+/* --- how a job ends --------------------------------------------------------------------------- */
+static uint64_t linear(const uint32_t at[3], const uint32_t size[3])
+{
+    return at[0] + (uint64_t)size[0] * (at[1] + (uint64_t)size[1] * at[2]);
+}
+
+static ls_status report_trap(ls__vulkan_executor *executor, ls__job *job)
+{
+    const ls__vulkan_trap *trap = &executor->trap;
+    ls__job_result *result = &job->result;
+    uint32_t group = ls__vulkan_status(executor)->trap_group;
+    const ls__spirv_trap_slot *slot =
+        (const ls__spirv_trap_slot *)(const void *)ls__vulkan_host(executor->slots, 0) + group;
+    uint32_t at[3] = {group % trap->size[0], group / trap->size[0] % trap->size[1],
+                      group / trap->size[0] / trap->size[1]};
+    for (int i = 0; i < 3; i++)
+        at[i] += trap->base[i];
+    *result = trap->totals;
+    result->trap_code = slot->code;
+    result->trap_lane = slot->lane;
+    result->trap_workgroup = linear(at, trap->whole);
+    result->failed_command = trap->command;
+    return ls__fail(&result->error, LS_E_TRAP,
+                    "command %u called trap(%u) in workgroup %llu, lane %u", trap->command,
+                    result->trap_code, (unsigned long long)result->trap_workgroup,
+                    result->trap_lane);
+}
+
+static ls_status report(ls__vulkan_recorder *r, ls__vulkan_end end)
+{
+    ls__job_result *result = &r->job->result;
+    switch (end) {
+    case LS__VULKAN_GOES_ON:
+        result->measured = r->timed;
+        return LS_OK;
+    case LS__VULKAN_TRAPPED:
+        return report_trap(r->executor, r->job);
+    case LS__VULKAN_CANCELLED:
+        return ls__fail(&result->error, LS_E_CANCELLED, "cancelled");
+    case LS__VULKAN_INDIRECT:
+        result->error = r->error;
+        result->failed_command = r->failed_command;
+        result->trap_code = LS_TRAP_INDIRECT;
+        return LS_E_TRAP;
+    default: /* whatever the driver said, it may still run what it was given */
+        ls__vulkan_fail(&result->error, r->result, "run commands");
+        result->error.code = result->error.cause = LS_E_INDETERMINATE;
+        return LS_E_INDETERMINATE;
+    }
+}
+
+static void clear_status(ls__vulkan_executor *executor)
+{
+    volatile ls__spirv_status *status = ls__vulkan_status(executor);
+    status->cancel = 0;
+    status->stopped = 0;
+    status->trap_sequence = UINT32_MAX;
+    status->trap_group = UINT32_MAX;
+    executor->trapped = false;
+}
+
+static void run_job(ls__vulkan_executor *executor, ls__job *job)
+{
+    ls__vulkan_recorder r = {
+        .executor = executor,
+        .device = executor->device,
+        .job = job,
+        .idle = true,
+        .timed = job->timing && executor->device->caps.timing,
+    };
+    ls__vulkan_end end;
+    if (!job->prepared || !ls__vulkan_replay(&r, (ls__vulkan_prepared *)job->prepared, &end))
+        end = run_once(&r);
+    job->result.status = report(&r, end);
+}
+
+/* --- the queue -------------------------------------------------------------------------------- */
+static void *executor_main(void *argument)
+{
+    ls__vulkan_executor *executor = argument;
+    ls__vulkan_guard guard;
+    ls__vulkan_enter(&guard); /* for good */
+    pthread_mutex_lock(&executor->lock);
+    for (;;) {
+        ls__job *job = executor->first;
+        if (job) {
+            executor->first = job->backend_data;
+            if (!executor->first)
+                executor->last = NULL;
+            clear_status(executor);
+            executor->current = job;
+            pthread_mutex_unlock(&executor->lock);
+            run_job(executor, job);
+            pthread_mutex_lock(&executor->lock);
+            executor->current = NULL;
+            pthread_mutex_unlock(&executor->lock);
+            ls__backend_done(job);
+            pthread_mutex_lock(&executor->lock);
+        } else if (executor->stopping) {
+            break;
+        } else {
+            ls__os_cond_wait(&executor->changed, &executor->lock, LS_FOREVER);
+        }
+    }
+    pthread_mutex_unlock(&executor->lock);
+    return NULL;
+}
+
+void ls__vulkan_start(ls__vulkan_executor *executor, ls__job *job)
+{
+    job->backend_data = NULL;
+    pthread_mutex_lock(&executor->lock);
+    if (executor->last)
+        executor->last->backend_data = job;
+    else
+        executor->first = job;
+    executor->last = job;
+    pthread_cond_broadcast(&executor->changed);
+    pthread_mutex_unlock(&executor->lock);
+}
+
+/* Under the lock: whether the job was still in the queue. */
+static bool unlink_job(ls__vulkan_executor *executor, ls__job *job)
+{
+    ls__job *previous = NULL;
+    for (ls__job *j = executor->first; j; previous = j, j = j->backend_data) {
+        if (j != job)
+            continue;
+        if (previous)
+            previous->backend_data = j->backend_data;
+        else
+            executor->first = j->backend_data;
+        if (executor->last == j)
+            executor->last = previous;
+        return true;
+    }
+    return false;
+}
+
+void ls__vulkan_cancel(ls__vulkan_executor *executor, ls__job *job)
+{
+    pthread_mutex_lock(&executor->lock);
+    bool queued = unlink_job(executor, job);
+    if (executor->current == job)
+        ls__vulkan_status(executor)->cancel = 1;
+    pthread_mutex_unlock(&executor->lock);
+    if (!queued)
+        return;
+    job->result.status = ls__fail(&job->result.error, LS_E_CANCELLED, "cancelled");
+    ls__backend_done(job);
+}
+
+/* --- creation --------------------------------------------------------------------------------- */
+static ls_status make_status(ls__vulkan_executor *executor, ls_error *error)
+{
+    ls__vulkan_device *device = executor->device;
+    ls_status status = ls__vulkan_take(device, &device->staging, LS__VULKAN_STATUS_BYTES,
+                                       &executor->status, error);
+    if (status == LS_OK)
+        status = ls__vulkan_take(device, &device->staging,
+                                 LS__VULKAN_TRAP_SLOTS * sizeof(ls__spirv_trap_slot),
+                                 &executor->slots, error);
+    if (status != LS_OK)
+        return status;
+    ls__vulkan_status(executor)->trap_slots = ls__vulkan_address(executor->slots, 0);
+    ls__vulkan_status(executor)->trap_slot_count = LS__VULKAN_TRAP_SLOTS;
+    return LS_OK;
+}
+
+static ls_status make_ring(ls__vulkan_executor *executor, ls_error *error)
+{
+    ls__vulkan_device *device = executor->device;
+    VkCommandPoolCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+        .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
+        .queueFamilyIndex = device->physical->queue_family,
+    };
+    uint64_t bytes = ls__vulkan_test_hooks.segment_bytes;
+    VkResult result = device->vk.CreateCommandPool(device->handle, &info, NULL, &executor->pool);
+    if (result == VK_SUCCESS)
+        result = ls__vulkan_timeline(device, &executor->timeline);
+    if (result != VK_SUCCESS)
+        return ls__vulkan_fail(error, result, "make a command pool");
+    ls_status status = LS_OK;
+    for (uint32_t i = 0; i < LS__VULKAN_RING && status == LS_OK; i++)
+        status = ls__vulkan_segment_create(device, executor->pool, bytes ? bytes : arena_bytes,
+                                           false, &executor->ring[i], error);
+    return status;
+}
+
+static ls_status make_thread(ls__vulkan_executor *executor, ls_error *error)
+{
+    if (pthread_mutex_init(&executor->lock, NULL) != 0)
+        return ls__fail(error, LS_E_OUT_OF_MEMORY, "cannot make a lock");
+    if (ls__os_cond_init(&executor->changed) != 0) {
+        pthread_mutex_destroy(&executor->lock);
+        return ls__fail(error, LS_E_OUT_OF_MEMORY, "cannot make a lock");
+    }
+    executor->locks_ready = true;
+    if (pthread_create(&executor->thread, NULL, executor_main, executor) != 0)
+        return ls__fail(error, LS_E_OUT_OF_MEMORY, "cannot start the thread that runs jobs");
+    executor->thread_started = true;
+    return LS_OK;
+}
+
+ls_status ls__vulkan_executor_create(ls__vulkan_device *device, ls_error *error)
+{
+    ls__vulkan_executor *made = ls__mem_alloc(1, sizeof *made);
+    if (!made)
+        return ls__fail_oom(error, sizeof *made);
+    device->executor = made;
+    made->device = device;
+    ls_status status = make_status(made, error);
+    if (status == LS_OK)
+        status = make_ring(made, error);
+    if (status == LS_OK)
+        status = make_thread(made, error);
+    return status;
+}
+
+static void stop_thread(ls__vulkan_executor *executor)
+{
+    if (!executor->thread_started)
+        return;
+    pthread_mutex_lock(&executor->lock);
+    executor->stopping = true;
+    pthread_cond_broadcast(&executor->changed);
+    pthread_mutex_unlock(&executor->lock);
+    pthread_join(executor->thread, NULL);
+}
+
+void ls__vulkan_executor_destroy(ls__vulkan_device *device)
+{
+    ls__vulkan_executor *e = device->executor;
+    if (!e)
+        return;
+    stop_thread(e);
+    if (e->locks_ready) {
+        pthread_cond_destroy(&e->changed);
+        pthread_mutex_destroy(&e->lock);
+    }
+    for (uint32_t i = 0; i < LS__VULKAN_RING; i++)
+        ls__vulkan_segment_destroy(device, e->pool, &e->ring[i]);
+    if (e->timeline)
+        device->vk.DestroySemaphore(device->handle, e->timeline, NULL);
+    if (e->pool)
+        device->vk.DestroyCommandPool(device->handle, e->pool, NULL);
+    ls__vulkan_give(device, e->status);
+    ls__vulkan_give(device, e->slots);
+    ls__mem_free(e);
+    device->executor = NULL;
+}
