@@ -44,8 +44,7 @@ static site site_of(unit *u, const ls__ir_inst *inst)
     return s;
 }
 
-/* --- one ---------------------------------------------------------------------------------------
- */
+/* --- one ------------------------------------------------------------------------------------- */
 
 static LLVMAtomicRMWBinOp atomic_op(ls_atomic kind)
 {
@@ -128,13 +127,13 @@ static lv guarded_atomic(unit *u, const site *s, lv offset, lv a, lv b)
     return phi;
 }
 
-/* --- lane by lane ------------------------------------------------------------------------------
- */
+/* --- lane by lane ---------------------------------------------------------------------------- */
 
-typedef struct operands { /* where they lie, by lane */
-    lv offsets, a, b;     /* b: NULL without */
-    lt offset, value;     /* their types */
-    lv all_a;             /* `a` as a scalar, when it is one */
+typedef struct operands {
+    lv offsets; /* a vector; of shared objects with 32 bits a lane */
+    lv a, b;    /* where they lie, by lane; b: NULL without */
+    lv all_a;   /* `a` as a scalar, when it is one */
+    lt value;   /* the type of a and b */
 } operands;
 
 enum { PLACE_A, PLACE_OFFSET, PLACE_B, PLACE_OLD };
@@ -144,10 +143,7 @@ static operands spill_operands(unit *u, const site *s, lv offsets)
     const ls__ir_inst *inst = s->inst;
     val a = ls__llvm_value(u, inst->args[1]);
     operands o = {.all_a = a.scalar ? a.scalar : a.stride == 0 && !a.valid ? a.base : NULL};
-    if (s->shared) /* small, and in range where it is used */
-        offsets = mk_trunc(u, offsets, u->e->i32);
-    o.offset = mk_element(u, offsets);
-    o.offsets = ls__llvm_spill(u, PLACE_OFFSET, offsets);
+    o.offsets = s->shared ? mk_trunc(u, offsets, u->e->i32) : offsets; /* in range if used */
     o.value = ls__llvm_type(u, (ls_type)inst->type, false);
     if (!o.all_a)
         o.a = ls__llvm_spill(u, PLACE_A, a.vector);
@@ -156,11 +152,8 @@ static operands spill_operands(unit *u, const site *s, lv offsets)
     return o;
 }
 
-static lv lane_atomic(unit *u, const site *s, const operands *o, lv lane)
+static lv lane_atomic(unit *u, const site *s, const operands *o, lv offset, lv lane)
 {
-    lv offset = mk_load_element(u, o->offsets, o->offset, lane);
-    if (mk_int_bits(u, offset) < 64)
-        offset = mk_zext(u, offset, u->e->i64);
     lv a = o->all_a ? o->all_a : mk_load_element(u, o->a, o->value, lane);
     lv b = o->b ? mk_load_element(u, o->b, o->value, lane) : NULL;
     return one_atomic(u, s, offset, a, b);
@@ -169,12 +162,16 @@ static lv lane_atomic(unit *u, const site *s, const operands *o, lv lane)
 /* For each lane whose bit is set in `bits`, from the lowest. */
 static void loop_over(unit *u, const site *s, const operands *o, lv bits)
 {
+    lv offsets = ls__llvm_spill(u, PLACE_OFFSET, o->offsets);
     lb before = u->l->GetInsertBlock(u->b), head = mk_block(u), after = mk_block(u);
     mk_cond_br(u, mk_icmp(u, LLVMIntNE, bits, mk_k(u, bits, 0)), head, after);
     mk_begin(u, head);
     lv left = u->l->BuildPhi(u->b, u->e->i32, "");
     lv lane = mk_intrinsic(u, "llvm.cttz", left, u->l->ConstInt(u->e->i1, 1, 0), NULL);
-    lv old = lane_atomic(u, s, o, lane);
+    lv offset = mk_load_element(u, offsets, mk_element(u, o->offsets), lane);
+    if (mk_int_bits(u, offset) < 64)
+        offset = mk_zext(u, offset, u->e->i64);
+    lv old = lane_atomic(u, s, o, offset, lane);
     if (s->used)
         u->l->BuildStore(u->b, old,
                          mk_element_of(u, ls__llvm_spill_place(u, PLACE_OLD), o->value, lane));
@@ -184,6 +181,19 @@ static void loop_over(unit *u, const site *s, const operands *o, lv bits)
     u->l->AddIncoming(left, values, blocks, 2);
     mk_cond_br(u, mk_icmp(u, LLVMIntNE, rest, mk_i32(u, 0)), head, after);
     mk_begin(u, after);
+}
+
+/* For all lanes, whose offsets have 32 bits. They leave the vector in pairs: half the instructions,
+ * and no way through memory. */
+static void all_lanes(unit *u, const site *s, const operands *o)
+{
+    lv pairs = u->l->BuildBitCast(u->b, o->offsets, u->l->VectorType(u->e->i64, u->width / 2), "");
+    for (uint32_t i = 0; i < u->width; i++) {
+        lv pair = mk_extract(u, pairs, mk_i32(u, i / 2));
+        lv offset =
+            i % 2 == 0 ? mk_and(u, pair, mk_i64(u, UINT32_MAX)) : mk_lshr(u, pair, mk_i64(u, 32));
+        lane_atomic(u, s, o, offset, mk_i32(u, i));
+    }
 }
 
 static lv atomic_lanes(unit *u, const site *s)
@@ -207,8 +217,7 @@ static lv atomic_lanes(unit *u, const site *s)
     lv full = mk_k(u, bits, UINT32_MAX >> (32 - u->width));
     mk_cond_br(u, mk_icmp(u, LLVMIntEQ, bits, full), all, some);
     mk_begin(u, all);
-    for (uint32_t i = 0; i < u->width; i++)
-        lane_atomic(u, s, &o, mk_i32(u, i));
+    all_lanes(u, s, &o);
     mk_br(u, after);
     mk_begin(u, some);
     loop_over(u, s, &o, bits);
@@ -217,8 +226,7 @@ static lv atomic_lanes(unit *u, const site *s)
     return u->l->ConstNull(type);
 }
 
-/* --- all lanes in one place --------------------------------------------------------------------
- */
+/* --- all lanes in one place ------------------------------------------------------------------ */
 
 /* What leaves any value as it is. */
 static uint64_t neutral(const ls__ir_inst *inst)
@@ -269,8 +277,7 @@ static lv combined(unit *u, const ls__ir_inst *inst)
     return mk_extract(u, vector, mk_i32(u, 0));
 }
 
-/* --- the instruction ---------------------------------------------------------------------------
- */
+/* --- the instruction ------------------------------------------------------------------------- */
 
 void ls__llvm_emit_atomic(unit *u, const ls__ir_inst *inst)
 {
