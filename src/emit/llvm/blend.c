@@ -63,7 +63,7 @@ void ls__llvm_survey_vars(unit *u)
     walk(&s, u->function->body);
 }
 
-static bool is_dead_after(const variable *v, const ls__ir_inst *loop, uint32_t end)
+bool ls__llvm_is_dead_after(const variable *v, const ls__ir_inst *loop, uint32_t end)
 {
     const ls__ir_inst *first = v->first_use;
     if (v->last_get > end || first->op != LS_OP_VAR_SET || first->parent != v->home_region)
@@ -85,5 +85,5 @@ bool ls__llvm_needs_blend(const unit *u, ls_var var)
            ls__llvm_is_uniform(u, f->inst->args[0]))
         f = f->parent;
     return !f || f->outer || f->inst->op != LS_OP_LOOP || f->has_continue ||
-           !is_dead_after(&u->vars[var.id], f->inst, f->end);
+           !ls__llvm_is_dead_after(&u->vars[var.id], f->inst, f->end);
 }

@@ -4,6 +4,11 @@
  * `if (i >= n) return;` before it. What depends on one is emitted twice, behind a test whether the
  * lanes of the strand agree: once without a mask, with plain loads and stores, and once as flow.c
  * does it. Only at the top level of a segment, only once, and only when it is not long.
+ *
+ * The same for loops that most rounds are run by all lanes of: those that lanes leave at one place,
+ * before anything is done in a round, by a comparison that changes once from lane to lane, such as
+ * `for (i = global_id(0); i < n; i += count)`. While all lanes stay a round needs no mask; the
+ * first one that some lanes leave begins anew with masks.
  */
 #include "emit/llvm/build.h"
 
@@ -12,8 +17,8 @@ enum { MAX_DOUBLED = 400 }; /* instructions */
 /* --- tests: sufficient, not necessary --------------------------------------------------------- */
 
 typedef struct extent { /* an operand in the first and in the last lane, and it does not turn
-                           between */
-    lv first, last;
+                           between when `sound` (NULL: always) */
+    lv first, last, sound;
     bool moves;
 } extent;
 
@@ -22,18 +27,19 @@ static bool extent_of(unit *u, ls_value value, extent *out)
     val v = ls__llvm_value(u, value);
     if (v.scalar || (v.base && v.stride == 0 && !v.valid)) {
         lv same = v.scalar ? v.scalar : v.base;
-        *out = (extent){same, same, false};
+        *out = (extent){same, same, NULL, false};
         return true;
     }
-    if (!v.base || v.valid || !v.no_wrap || v.stride < 0)
+    if (!v.base || v.valid || v.stride < 0)
         return false;
     lv distance = mk_k(u, v.base, (uint64_t)v.stride * (u->width - 1));
-    *out = (extent){v.base, mk_add(u, v.base, distance), true};
+    lv last = mk_add(u, v.base, distance);
+    *out = (extent){v.base, last, v.no_wrap ? NULL : mk_icmp(u, LLVMIntUGE, last, v.base), true};
     return true;
 }
 
 /* Both ends of a comparison whose truth changes at most once from lane to lane. */
-static bool ends_of(unit *u, const ls__ir_inst *inst, lv *first, lv *last)
+static bool ends_of(unit *u, const ls__ir_inst *inst, lv *first, lv *last, lv *sound)
 {
     extent a, b;
     if (inst->op != LS_OP_ULT && inst->op != LS_OP_ULE)
@@ -41,6 +47,7 @@ static bool ends_of(unit *u, const ls__ir_inst *inst, lv *first, lv *last)
     if (!extent_of(u, inst->args[0], &a) || !extent_of(u, inst->args[1], &b) ||
         (a.moves && b.moves))
         return false;
+    *sound = a.sound ? a.sound : b.sound;
     *first = ls__llvm_combine(u, (ls_op)inst->op, a.first, b.first);
     *last = ls__llvm_combine(u, (ls_op)inst->op, a.last, b.last);
     return true;
@@ -51,7 +58,7 @@ static lv all_lanes(unit *u, ls_value condition, bool wanted, int depth)
 {
     const ls__ir_inst *inst = ls__ir_def(u->function, condition);
     val v = ls__llvm_value(u, condition);
-    lv first, last;
+    lv first, last, sound;
     if (v.scalar || (v.base && !v.valid)) {
         lv same = v.scalar ? v.scalar : v.base;
         return wanted ? same : mk_not(u, same);
@@ -63,8 +70,10 @@ static lv all_lanes(unit *u, ls_value condition, bool wanted, int depth)
         lv b = all_lanes(u, inst->args[1], wanted, depth - 1);
         return (inst->op == LS_OP_AND) == wanted ? mk_and(u, a, b) : mk_or(u, a, b);
     }
-    if (ends_of(u, inst, &first, &last))
-        return wanted ? mk_and(u, first, last) : mk_not(u, mk_or(u, first, last));
+    if (ends_of(u, inst, &first, &last, &sound)) {
+        lv all = wanted ? mk_and(u, first, last) : mk_not(u, mk_or(u, first, last));
+        return sound ? mk_and(u, all, sound) : all;
+    }
     lv other = wanted ? mk_not(u, v.vector) : v.vector;
     if (u->mask)
         other = mk_and(u, other, u->mask);
@@ -139,4 +148,77 @@ void ls__llvm_begin_coherent(unit *u, const ls__ir_inst *inst, const ls__ir_inst
         emit_together(u, inst->next, end, u->segment_end);
     }
     mk_begin(u, slow);
+}
+
+/* --- loops ----------------------------------------------------------------------------------- */
+
+enum { MAX_DOUBLED_ROUNDS = 1200 }; /* instructions of all loops together */
+
+/* The `if` by which lanes leave, when nothing that does anything stands before it. */
+static const ls__ir_inst *leading_exit(const ls__ir_inst *loop)
+{
+    for (const ls__ir_inst *inst = loop->regions[0]->first; inst; inst = inst->next) {
+        if (inst->op == LS_OP_IF) {
+            const ls__ir_inst *jump = inst->regions[0]->first;
+            bool leaves = jump && jump->op == LS_OP_BREAK && !inst->regions[1]->first;
+            return leaves ? inst : NULL;
+        }
+        if (inst->region_count || !inst->id.id || inst->op == LS_OP_ATOMIC ||
+            inst->op == LS_OP_ATOMIC_CAS)
+            return NULL;
+    }
+    return NULL;
+}
+
+typedef struct rounds {
+    const unit *u;
+    const note *loop;
+    uint32_t count, exits;
+} rounds;
+
+static bool look_inside(ls__ir_inst *inst, void *context)
+{
+    rounds *r = context;
+    const note *n = ls__llvm_note(r->u, inst);
+    r->count++;
+    r->exits += n && !inst->region_count && (!n->target || n->target->order <= r->loop->order);
+    return r->count <= MAX_DOUBLED;
+}
+
+static bool is_even_exit(const unit *u, const ls__ir_inst *exit)
+{
+    const ls__ir_inst *inst = ls__ir_def(u->function, exit->args[0]);
+    while (inst->op == LS_OP_NOT)
+        inst = ls__ir_def(u->function, inst->args[0]);
+    if (inst->op != LS_OP_ULT && inst->op != LS_OP_ULE)
+        return false;
+    return ls__llvm_is_even(u, inst->args[0]) && ls__llvm_is_even(u, inst->args[1]);
+}
+
+void ls__llvm_begin_rounds(unit *u, const ls__ir_inst *loop, note *n)
+{
+    const ls__ir_inst *exit = leading_exit(loop);
+    if (u->width == 1 || u->mask || !n->masked || n->outer || n->escapes || n->has_continue ||
+        u->e->target.quick || !exit || !is_even_exit(u, exit))
+        return;
+    rounds r = {.u = u, .loop = n};
+    for (uint32_t i = 0; i < loop->region_count; i++)
+        ls__ir_walk(loop->regions[i], look_inside, &r);
+    u->doubled_rounds += r.count;
+    if (r.exits != 1 || r.count > MAX_DOUBLED || u->doubled_rounds > MAX_DOUBLED_ROUNDS)
+        return;
+    lb head = mk_block(u), round = mk_block(u), slow = mk_block(u), outside = u->empty;
+    mk_br(u, head);
+    mk_begin(u, head);
+    ls__llvm_emit_run(u, loop->regions[0]->first, exit);
+    mk_cond_br(u, all_lanes(u, exit->args[0], false, CONDITION_DEPTH), round, slow);
+    mk_begin(u, round);
+    u->empty = slow; /* never: no lane leaves */
+    ls__llvm_emit_run(u, exit->next, NULL);
+    ls__llvm_emit_run(u, loop->regions[1]->first, NULL);
+    ls__llvm_poll(u, loop);
+    mk_br(u, head);
+    mk_begin(u, slow);
+    u->empty = outside;
+    u->frame = n;
 }

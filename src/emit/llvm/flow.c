@@ -350,7 +350,14 @@ static void emit_structured(unit *u, const ls__ir_inst *inst)
             emit_if_divergent(u, inst, n);
         break;
     case LS_OP_LOOP:
-        emit_loop(u, inst, n);
+        if (ls__llvm_is_serial(u, n)) {
+            ls__llvm_serial *state;
+            emit_loop(ls__llvm_begin_serial(u, n, &state), inst, n);
+            ls__llvm_end_serial(state);
+        } else {
+            ls__llvm_begin_rounds(u, inst, n);
+            emit_loop(u, inst, n);
+        }
         break;
     default:
         emit_breakable(u, inst, n);

@@ -135,11 +135,29 @@ static lv to_bits(unit *u, const ls__ir_inst *inst, lv value)
 
 /* --- one place for the strand ----------------------------------------------------------------- */
 
+/* A branch, which is foreseen, takes the check out of the way from one load to the next. */
+static lv load_behind_branch(unit *u, const place *p, lv offset, lv inside)
+{
+    lb before = u->l->GetInsertBlock(u->b), load = mk_block(u), after = mk_block(u);
+    mk_cond_br(u, inside, load, after);
+    mk_begin(u, load);
+    lv value = mk_load(u, p->type, mk_at(u, p->base, offset), 1);
+    mk_br(u, after);
+    mk_begin(u, after);
+    lv phi = u->l->BuildPhi(u->b, p->type, "");
+    lv values[2] = {u->l->ConstNull(p->type), value};
+    lb blocks[2] = {before, load};
+    u->l->AddIncoming(phi, values, blocks, 2);
+    return phi;
+}
+
 static lv load_scalar(unit *u, const place *p, lv offset)
 {
     lv pointer = mk_at(u, p->base, offset);
     if (!p->known) {
         lv inside = mk_icmp(u, LLVMIntULT, offset, limit_of(u, p, p->bytes));
+        if (u->width == 1 && !u->e->target.quick)
+            return load_behind_branch(u, p, offset, inside);
         pointer = mk_select(u, inside, pointer, u->e->zeros);
     }
     return mk_load(u, p->type, pointer, 1);

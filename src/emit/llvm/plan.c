@@ -440,6 +440,7 @@ void ls__llvm_plan(unit *u)
     find_outer(u, c.last_split);
     find_masks(u);
     ls__llvm_survey_vars(u);
+    ls__llvm_find_even(u);
 
     numbering n = {.u = u};
     number_region(&n, function->body);
@@ -449,6 +450,7 @@ void ls__llvm_plan(unit *u)
     if (u->is_cut)
         place_locals(u);
     place_slots(u);
+    ls__llvm_find_strided(u);
     if (!u->is_cut) /* cleared for each strand, so after what is cleared for the workgroup */
         place_locals(u);
 }

@@ -15,8 +15,9 @@
  *     kernel.c    entry points, the loop over workgroups, functions and calls
  *     plan.c      what is decided before anything is emitted: cuts, masks, what must be kept where
  *     segment.c   control flow between segments, the loop over strands, what crosses segments
- *     blend.c     which sets of variables may ignore the mask
+ *     blend.c     which sets of variables may ignore the mask;  stride.c  which are strided
  *     flow.c      control flow inside a segment, masks;  coherent.c  code for lanes that agree
+ *     serial.c    loops that run lane after lane
  *     value.c     one instruction: dispatch, geometry, parameters, variables
  *     arith.c     operations on values, the same for scalars and vectors
  *     memory.c    loads and stores;  lanes.c  what is done lane by lane: gathers, scatters
@@ -120,6 +121,11 @@ typedef struct variable {
     uint32_t stamp;
     const ls__ir_inst *first_use; /* in program order */
     uint32_t last_get;
+    bool is_even;            /* likely uniform or base + lane * stride */
+    bool is_strided;         /* it is, if what it is set to first is; stride.c */
+    const ls__ir_inst *loop; /* in which a strided one goes on */
+    lv base;                 /* alloca of the base, when it was; the stride: */
+    int64_t stride;
     const ls__ir_region *home_region; /* the smallest that holds all uses */
 } variable;
 
@@ -179,10 +185,11 @@ typedef struct unit { /* one function */
     /* While emitting. */
     uint32_t segment; /* stamp of the current run of instructions */
     val *values;
-    uint32_t *value_stamps; /* the segment in which values[i] holds */
-    lv mask;                /* lanes that are active; NULL: all of the strand */
-    lb empty;               /* where to go when none is */
-    bool is_doubled;        /* coherent.c has done its work */
+    uint32_t *value_stamps;  /* the segment in which values[i] holds */
+    lv mask;                 /* lanes that are active; NULL: all of the strand */
+    lb empty;                /* where to go when none is */
+    bool is_doubled;         /* coherent.c has done its work */
+    uint32_t doubled_rounds; /* instructions of loops for which it has */
     lb segment_end;
     lb body_end; /* where a workgroup that returns goes */
     note *frame; /* innermost open structured instruction */
@@ -196,11 +203,21 @@ bool ls__llvm_is_uniform_var(const unit *u, ls_var var);
 bool ls__llvm_is_split(const unit *u, const ls__ir_inst *inst); /* ends a segment */
 bool ls__llvm_is_cheap(const unit *u, ls_value value);          /* computed anew rather than kept */
 void ls__llvm_survey_vars(unit *u);
+bool ls__llvm_is_dead_after(const variable *v, const ls__ir_inst *loop, uint32_t end);
+void ls__llvm_find_strided(unit *u);
 bool ls__llvm_needs_blend(const unit *u, ls_var var); /* a set must keep what inactive lanes hold */
 void ls__llvm_emit_run(unit *u, ls__ir_inst *first, const ls__ir_inst *end);
 /* Emits what depends on a condition, up to `end`, for strands whose lanes agree on it; the builder
  * then stands where the others go. Both meet at *after, unless that is NULL. */
+void ls__llvm_begin_rounds(unit *u, const ls__ir_inst *loop, note *n); /* the same for a loop */
 void ls__llvm_begin_coherent(unit *u, const ls__ir_inst *inst, const ls__ir_inst *end, lb *after);
+void ls__llvm_find_even(unit *u);
+bool ls__llvm_is_even(const unit *u, ls_value value);     /* likely: for estimates */
+bool ls__llvm_is_serial(const unit *u, const note *loop); /* is to run lane after lane */
+/* The unit that emits the loop for one lane, until the end. */
+typedef struct ls__llvm_serial ls__llvm_serial;
+unit *ls__llvm_begin_serial(unit *u, const note *loop, ls__llvm_serial **state);
+void ls__llvm_end_serial(ls__llvm_serial *state);
 bool ls__llvm_is_terminated(unit *u); /* the block has its end: what follows is never reached */
 void ls__llvm_emit_body(unit *u);
 void ls__llvm_poll(unit *u,
@@ -226,7 +243,7 @@ lv ls__llvm_canonical(unit *u, ls_type type, lv value, bool as_bits); /* the one
 lv ls__llvm_combine(unit *u, ls_op op, lv a, lv b); /* two operands, result of their type */
 bool ls__llvm_is_clean(const unit *u, ls_value value, int depth); /* cannot be another NaN */
 
-/* --- memory.c, lanes.c, atomic.c, subgroup.c --------------------------------------------------- */
+/* --- memory.c, lanes.c, atomic.c, subgroup.c ------------------------------------------------- */
 typedef struct access {
     lv base, limit; /* pointer, i64 */
     uint32_t bytes;

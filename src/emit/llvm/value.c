@@ -282,8 +282,37 @@ void ls__llvm_set_var(unit *u, ls_var var, lv scalar, lv vector)
     mk_keep(u, vector, v->place);
 }
 
+/* Of a variable that is base + lane * stride; false: it is not. */
+static bool set_strided(unit *u, const ls__ir_inst *inst, const val *value)
+{
+    variable *v = &u->vars[inst->imm];
+    if (inst == v->first_use) {
+        bool fits = v->is_strided && value->base && !value->valid;
+        v->base = fits ? ls__llvm_alloca(u, u->l->TypeOf(value->base)) : NULL;
+        v->stride = value->stride;
+    }
+    if (!v->base)
+        return false;
+    assert(value->base && !value->valid && value->stride == v->stride);
+    u->l->BuildStore(u->b, value->base, v->base);
+    return true;
+}
+
+static val get_strided(unit *u, const ls__ir_inst *inst)
+{
+    const variable *v = &u->vars[inst->imm];
+    lt type = ls__llvm_type(u, (ls_type)inst->type, false);
+    lv base = u->l->BuildLoad2(u->b, type, v->base, "");
+    lv steps = mk_zext(u, u->lanes, type);
+    steps = mk_mul(u, steps, mk_k(u, steps, (uint64_t)v->stride));
+    return (val){
+        .vector = mk_add(u, ls__llvm_splat(u, base), steps), .base = base, .stride = v->stride};
+}
+
 static val get_var(unit *u, const ls__ir_inst *inst)
 {
+    if (u->width > 1 && u->vars[inst->imm].base)
+        return get_strided(u, inst);
     bool uniform = ls__llvm_is_uniform_var(u, (ls_var){(uint32_t)inst->imm});
     lt type = ls__llvm_type(u, (ls_type)inst->type, !uniform);
     lv value = mk_kept(u, type, u->vars[inst->imm].place);
@@ -454,7 +483,8 @@ void ls__llvm_emit_inst(unit *u, ls__ir_inst *inst)
         break;
     case LS_OP_VAR_SET: {
         val value = ls__llvm_value(u, inst->args[0]);
-        ls__llvm_set_var(u, (ls_var){(uint32_t)inst->imm}, value.scalar, value.vector);
+        if (u->width == 1 || !set_strided(u, inst, &value))
+            ls__llvm_set_var(u, (ls_var){(uint32_t)inst->imm}, value.scalar, value.vector);
         break;
     }
     case LS_OP_LOAD:
