@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Saving and restoring a kernel's state around grid barriers; see grid_state.h and
  * lower_grid_barrier.c. */
+#include <string.h>
+
 #include "pass/grid_state.h"
 
 /* --- what is live ---------------------------------------------------------------------------- */
@@ -13,44 +15,96 @@ void ls__grid_state_init(ls__grid_state *state, const ls__ir_function *function,
     state->lanes = function->workgroup[0] * function->workgroup[1] * function->workgroup[2];
 }
 
-static bool is_inside(const ls__ir_inst *inst, const ls__ir_region *region)
+/* Variables that carry something across a barrier: those that may be read behind it before they are
+ * set again. `set` are the ones that surely are by now. */
+typedef struct search {
+    ls__grid_state *state;
+    ls__arena *scratch;
+    bool *set;
+} search;
+
+static void search_region(search *s, const ls__ir_inst *from);
+
+static bool *copy_of(const search *s, const bool *set)
 {
-    for (; inst; inst = inst->parent->owner) {
-        if (inst->parent == region)
-            return true;
-    }
-    return false;
+    bool *copy = LS__NEW_ARRAY(s->scratch, bool, s->state->var_count);
+    memcpy(copy, set, s->state->var_count * sizeof *copy);
+    return copy;
 }
 
-/* A variable carries nothing across a barrier when all its uses lie in one chunk, the first sets
- * it, and the others stand in that set's region or deeper: no way leads to them that does not pass
- * the set. */
-static void note_var(ls__grid_state *state, uint32_t id, const ls__ir_inst *inst, uint32_t chunk,
-                     bool on_spine)
+static bool leaves(const ls__ir_region *region)
 {
-    ls__grid_var *var = &state->vars[id];
-    if (!var->home) {
-        var->home = inst->parent;
-        var->chunk = chunk;
-        var->is_live = inst->op == LS_OP_VAR_GET;
+    const ls__ir_inst *last = region->last;
+    return last &&
+           (last->op == LS_OP_BREAK || last->op == LS_OP_CONTINUE || last->op == LS_OP_RETURN);
+}
+
+/* What a choice has set on both sides is set behind it. Loops, and what jumps may leave early, are
+ * taken to have set nothing. */
+static void search_inside(search *s, const ls__ir_inst *inst)
+{
+    bool *before = s->set, *behind = NULL;
+    for (uint32_t i = 0; i < inst->region_count; i++) {
+        s->set = inst->op == LS_OP_LOOP && i > 0 ? s->set : copy_of(s, before);
+        search_region(s, inst->regions[i]->first);
+        if (inst->op != LS_OP_IF || leaves(inst->regions[i]))
+            continue;
+        for (uint32_t v = 0; behind && v < s->state->var_count; v++)
+            behind[v] = behind[v] && s->set[v];
+        behind = behind ? behind : s->set;
     }
-    if (var->chunk != chunk)
-        var->is_live = var->is_on_spine = true;
-    if (!is_inside(inst, var->home))
-        var->is_live = true;
-    var->is_on_spine |= on_spine;
+    s->set = behind ? behind : before;
+}
+
+static void search_region(search *s, const ls__ir_inst *from)
+{
+    for (const ls__ir_inst *inst = from; inst; inst = inst->next) {
+        if (inst->op == LS_OP_VAR_GET && !s->set[inst->imm])
+            s->state->vars[inst->imm].is_live = true;
+        if (inst->op == LS_OP_VAR_SET)
+            s->set[inst->imm] = true;
+        for (uint32_t i = 0; i < inst->result_count; i++)
+            s->set[inst->results[i].id] = true;
+        if (inst->region_count)
+            search_inside(s, inst);
+    }
+}
+
+/* From a barrier to the end of its region, and so outwards; a loop around it comes once more. */
+static void search_behind(search *s, const ls__ir_inst *barrier)
+{
+    s->set = LS__NEW_ARRAY(s->scratch, bool, s->state->var_count);
+    for (const ls__ir_inst *inst = barrier; inst; inst = inst->parent->owner) {
+        if (inst->op == LS_OP_LOOP) {
+            search_region(s, inst->regions[1]->first);
+            search_inside(s, inst);
+            s->set = LS__NEW_ARRAY(s->scratch, bool, s->state->var_count);
+        }
+        search_region(s, inst->next);
+    }
+}
+
+static bool search_barrier(ls__ir_inst *inst, void *context)
+{
+    if (inst->op == LS_OP_GRID_BARRIER)
+        search_behind(context, inst);
+    return true;
 }
 
 void ls__grid_note_use(ls__grid_state *state, const ls__ir_inst *inst, uint32_t chunk,
                        bool on_spine)
 {
-    if (inst->op == LS_OP_VAR_GET || inst->op == LS_OP_VAR_SET)
-        note_var(state, (uint32_t)inst->imm, inst, chunk, on_spine);
-    for (uint32_t i = 0; i < inst->result_count; i++)
-        note_var(state, inst->results[i].id, inst, chunk, on_spine);
+    uint32_t first = inst->op == LS_OP_VAR_GET || inst->op == LS_OP_VAR_SET ? 1 : 0;
+    for (uint32_t i = 0; i < first + inst->result_count; i++) {
+        ls__grid_var *var = &state->vars[first && i == 0 ? inst->imm : inst->results[i - first].id];
+        var->is_on_spine |= on_spine || (var->chunk != 0 && var->chunk != chunk);
+        var->chunk = var->chunk ? var->chunk : chunk;
+    }
 }
 
 /* --- layout ---------------------------------------------------------------------------------- */
+
+enum { VAR_BYTES = 8 };
 
 static uint64_t round_up(uint64_t value, uint64_t to)
 {
@@ -63,21 +117,25 @@ void ls__grid_state_lay_out(ls__grid_state *state, ls__arena *scratch)
     ls__ir_uniformity uniformity = ls__ir_uniformity_of(function, scratch);
     uint32_t count = function->vars.count, offset = 0;
     ls__grid_var *vars = LS__NEW_ARRAY(scratch, ls__grid_var, count);
-    for (uint32_t i = 1; i < count; i++) {
-        vars[i] = i < state->var_count ? state->vars[i]
-                                       : (ls__grid_var){.is_live = true, .is_on_spine = true};
-        vars[i].is_uniform = vars[i].is_on_spine && uniformity.vars[i] <= LS__IR_WORKGROUP;
-        vars[i].offset = offset;
-        offset += vars[i].is_live ? 8 : 0;
-    }
+    for (uint32_t i = 1; i < count; i++)
+        vars[i] = i < state->var_count ? state->vars[i] : (ls__grid_var){.is_on_spine = true};
     state->vars = vars;
     state->var_count = count;
+    search s = {.state = state, .scratch = scratch};
+    ls__ir_walk(function->body, search_barrier, &s);
+    for (uint32_t i = 1; i < count; i++) {
+        vars[i].is_uniform = vars[i].is_on_spine && uniformity.vars[i] <= LS__IR_WORKGROUP;
+        vars[i].offset = offset;
+        offset += vars[i].is_live ? VAR_BYTES : 0;
+    }
+    state->var_bytes = offset;
 
     state->local_offsets = LS__NEW_ARRAY(scratch, uint32_t, function->locals.count);
     for (uint32_t i = 0; i < function->locals.count; i++) {
-        state->local_offsets[i] = offset;
+        state->local_offsets[i] = offset - state->var_bytes;
         offset += (uint32_t)round_up(function->locals.items[i].size, 8);
     }
+    state->object_bytes = offset - state->var_bytes;
     state->lane_bytes = offset;
 
     uint64_t shared = 0;
@@ -115,7 +173,8 @@ static val workgroup_number(at c)
 
 typedef struct address { /* byte offsets in the scratch buffer */
     ls_base scratch;
-    val lane, shared;
+    val vars, objects, shared; /* `objects`: of the lane */
+    uint32_t lanes;
 } address;
 
 static ls_base scratch_buffer(const ls__ir_function *function)
@@ -128,9 +187,10 @@ static address address_of(const ls__grid_state *state, at c)
     uint64_t workgroup_bytes = (state->lane_bytes + state->shared_bytes) * state->lanes;
     val block = mul(c, workgroup_number(c), k64(c, workgroup_bytes));
     block = add_k(c, block, LS__GRID_HEADER_BYTES);
-    val own = mul(c, wide_id(c, LS_ID_LOCAL_INDEX, 0), k64(c, state->lane_bytes));
-    return (address){scratch_buffer(c->function), add(c, block, own),
-                     add_k(c, block, state->lane_bytes * state->lanes)};
+    val own = mul(c, wide_id(c, LS_ID_LOCAL_INDEX, 0), k64(c, state->object_bytes));
+    val objects = add_k(c, block, (uint64_t)state->var_bytes * state->lanes);
+    return (address){scratch_buffer(c->function), block, add(c, objects, own),
+                     add_k(c, block, state->lane_bytes * state->lanes), state->lanes};
 }
 
 void ls__grid_store_next(const ls__grid_state *state, at c, uint32_t segment)
@@ -161,6 +221,13 @@ static ls_mem var_mem(ls_type type)
     }
 }
 
+/* A variable's values lie side by side, lane by lane. */
+static val var_place(at c, address a, const ls__grid_var *var, ls_mem mem)
+{
+    val lane = mul(c, wide_id(c, LS_ID_LOCAL_INDEX, 0), k64(c, ls__ir_mem_bytes(mem)));
+    return add(c, add_k(c, a.vars, (uint64_t)var->offset * a.lanes), lane);
+}
+
 static void save_var(at c, address to, const ls__grid_var *var, ls_var id)
 {
     ls_type type = (ls_type)c->function->vars.items[id.id].type;
@@ -168,14 +235,15 @@ static void save_var(at c, address to, const ls__grid_var *var, ls_var id)
     val value = ls__ir_get(c, id);
     if (type == LS_TYPE_BOOL)
         value = b2i(c, value);
-    ls__ir_inst *store = ls__ir_store(c, mem, to.scratch, add_k(c, to.lane, var->offset), value);
+    ls__ir_inst *store = ls__ir_store(c, mem, to.scratch, var_place(c, to, var, mem), value);
     store->flags = LS__IR_INBOUNDS | (ls__ir_mem_is_float(mem) ? LS__IR_RAW : 0);
 }
 
 static void restore_var(at c, address from, const ls__grid_var *var, ls_var id)
 {
     ls_type type = (ls_type)c->function->vars.items[id.id].type;
-    val value = ls__ir_load(c, var_mem(type), from.scratch, add_k(c, from.lane, var->offset));
+    ls_mem mem = var_mem(type);
+    val value = ls__ir_load(c, mem, from.scratch, var_place(c, from, var, mem));
     ls__ir_def(c->function, value)->flags = LS__IR_INBOUNDS;
     if (type == LS_TYPE_BOOL)
         value = ne(c, value, k32(c, 0));
@@ -233,7 +301,7 @@ static void copy_objects(const ls__grid_state *state, at c, address scratch, boo
     for (uint32_t i = 0; i < function->locals.count; i++) {
         copying copy = {.from = {LS_BASE_LOCAL, i}, .to = scratch.scratch};
         copy.from_offset = k64(c, 0);
-        copy.to_offset = add_k(c, scratch.lane, state->local_offsets[i]);
+        copy.to_offset = add_k(c, scratch.objects, state->local_offsets[i]);
         copy.bytes = function->locals.items[i].size;
         copy.first = k32(c, 0);
         copy.stride = 1;

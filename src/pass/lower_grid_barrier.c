@@ -10,8 +10,8 @@
  *
  * 1. Values that live across a barrier go into variables. The kernel's spine is its body and the
  * bodies of loops around barriers; barriers and such loops cut it into chunks, and a value made in
- * one chunk and used in another goes through a variable (constants and the like are made anew
- * instead).
+ * one chunk and used in another goes through a variable (constants, ids and short arithmetic on
+ * them are made anew instead).
  * 2. Segment k resumes behind barrier k. Of each region around the barrier what lies before it is
  * cut off; a loop around it gets the body `if (first) { first = false; rest } else { whole }`, so
  * that `break` and `continue` in the rest of the interrupted trip mean what they did.
@@ -19,9 +19,9 @@
  * variables that may be live, local objects, shared memory.
  *
  * Scratch: 16 bytes whose first word is the number of the segment to run next (the segment count =
- * done), then for each workgroup the state of its lanes one after the other, then its shared
- * memory. A variable that was uniform is restored through workgroup_uniform, else nothing could
- * show it uniform again.
+ * done), then for each workgroup its variables, each for all lanes, then the local objects of its
+ * lanes one after the other, then its shared memory. A variable that was uniform is restored
+ * through workgroup_uniform, else nothing could show it uniform again.
  */
 #include "base/status.h"
 #include "pass/grid_state.h"
@@ -55,10 +55,51 @@ static bool is_spine_loop(const ls__ir_inst *inst)
     return inst->op == LS_OP_LOOP && holds_barrier(inst->regions[0]);
 }
 
-static bool is_cheap(const ls__ir_inst *inst)
+enum { CHEAP_DEPTH = 4 };
+
+/* Made anew in each chunk: what needs nothing of memory and little work. */
+static bool is_cheap(const splitter *s, const ls__ir_inst *inst, int depth)
 {
-    return inst->op == LS_OP_CONST || inst->op == LS_OP_PARAM || inst->op == LS_OP_ID ||
-           inst->op == LS_OP_RANGE;
+    switch ((ls_op)inst->op) {
+    case LS_OP_CONST:
+    case LS_OP_PARAM:
+    case LS_OP_ID:
+    case LS_OP_RANGE:
+        return true;
+    case LS_OP_ADD:
+    case LS_OP_SUB:
+    case LS_OP_MUL:
+    case LS_OP_SHL:
+    case LS_OP_LSHR:
+    case LS_OP_AND:
+    case LS_OP_OR:
+    case LS_OP_SEXT:
+    case LS_OP_ZEXT:
+    case LS_OP_TRUNC:
+    case LS_OP_INDEX:
+        break;
+    default:
+        return false;
+    }
+    for (uint32_t i = 0; i < inst->arg_count; i++) {
+        if (depth == 0 || !is_cheap(s, ls__ir_def(s->function, inst->args[i]), depth - 1))
+            return false;
+    }
+    return true;
+}
+
+static ls_value make_anew(splitter *s, ls__ir_cursor *at, const ls__ir_inst *def)
+{
+    ls_value args[3];
+    for (uint32_t i = 0; i < def->arg_count; i++)
+        args[i] = make_anew(s, at, ls__ir_def(s->function, def->args[i]));
+    ls__ir_inst *copy = ls__ir_insert(at, (ls_op)def->op, (ls_type)def->type, args, def->arg_count);
+    copy->mem = def->mem;
+    copy->imm = def->imm;
+    copy->imm2 = def->imm2;
+    copy->base = def->base;
+    copy->flags = def->flags;
+    return copy->id;
 }
 
 /* Numbers chunks and barriers (their imm), and notes where values and variables belong. */
@@ -102,13 +143,8 @@ static void localize_operands(splitter *s, ls__ir_inst *inst)
         if (id >= s->value_count || s->chunk_of[id] == 0 || s->chunk_of[id] == s->chunk)
             continue;
         const ls__ir_inst *def = ls__ir_def(s->function, inst->args[i]);
-        if (is_cheap(def)) {
-            ls__ir_inst *copy = ls__ir_insert(&before, (ls_op)def->op, (ls_type)def->type, NULL, 0);
-            copy->mem = def->mem;
-            copy->imm = def->imm;
-            copy->imm2 = def->imm2;
-            copy->base = def->base;
-            inst->args[i] = copy->id;
+        if (is_cheap(s, def, CHEAP_DEPTH)) {
+            inst->args[i] = make_anew(s, &before, def);
             continue;
         }
         if (!s->var_of[id])
