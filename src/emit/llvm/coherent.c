@@ -3,7 +3,8 @@
  * Conditions that lanes may disagree on but mostly do not: the `if (i < n)` around a kernel, or the
  * `if (i >= n) return;` before it. What depends on one is emitted twice, behind a test whether the
  * lanes of the strand agree: once without a mask, with plain loads and stores, and once as flow.c
- * does it. Only at the top level of a segment, only once, and only when it is not long.
+ * does it. At the top level of a segment only once, and only when it is not long; elsewhere when it
+ * is small and comparisons of scalars tell.
  *
  * The same for loops that most rounds are run by all lanes of: those that lanes leave at one place,
  * before anything is done in a round, by a comparison that changes once from lane to lane, such as
@@ -22,6 +23,11 @@ typedef struct extent { /* an operand in the first and in the last lane, and it 
     bool moves;
 } extent;
 
+static lv both(unit *u, lv a, lv b)
+{
+    return a && b ? mk_and(u, a, b) : a ? a : b;
+}
+
 static bool extent_of(unit *u, ls_value value, extent *out)
 {
     val v = ls__llvm_value(u, value);
@@ -30,22 +36,38 @@ static bool extent_of(unit *u, ls_value value, extent *out)
         *out = (extent){same, same, NULL, false};
         return true;
     }
-    if (!v.base || v.valid || v.stride < 0)
+    if (!v.base || v.stride < 0)
         return false;
     lv distance = mk_k(u, v.base, (uint64_t)v.stride * (u->width - 1));
     lv last = mk_add(u, v.base, distance);
-    *out = (extent){v.base, last, v.no_wrap ? NULL : mk_icmp(u, LLVMIntUGE, last, v.base), true};
+    *out = (extent){v.base, last, v.valid, true};
+    if (!v.no_wrap)
+        out->sound = both(u, v.valid, mk_icmp(u, LLVMIntUGE, last, v.base));
     return true;
+}
+
+/* Operands of a value that crosses segments need not cross with it. */
+static bool are_known(const unit *u, const ls__ir_inst *inst)
+{
+    for (uint32_t i = 0; i < inst->arg_count; i++) {
+        if (u->value_stamps[inst->args[i].id] != u->segment)
+            return false;
+    }
+    return true;
+}
+
+static bool has_ends(unit *u, const ls__ir_inst *inst, extent *a, extent *b)
+{
+    return (inst->op == LS_OP_ULT || inst->op == LS_OP_ULE) && are_known(u, inst) &&
+           extent_of(u, inst->args[0], a) && extent_of(u, inst->args[1], b) &&
+           !(a->moves && b->moves);
 }
 
 /* Both ends of a comparison whose truth changes at most once from lane to lane. */
 static bool ends_of(unit *u, const ls__ir_inst *inst, lv *first, lv *last, lv *sound)
 {
     extent a, b;
-    if (inst->op != LS_OP_ULT && inst->op != LS_OP_ULE)
-        return false;
-    if (!extent_of(u, inst->args[0], &a) || !extent_of(u, inst->args[1], &b) ||
-        (a.moves && b.moves))
+    if (!has_ends(u, inst, &a, &b))
         return false;
     *sound = a.sound ? a.sound : b.sound;
     *first = ls__llvm_combine(u, (ls_op)inst->op, a.first, b.first);
@@ -63,9 +85,9 @@ static lv all_lanes(unit *u, ls_value condition, bool wanted, int depth)
         lv same = v.scalar ? v.scalar : v.base;
         return wanted ? same : mk_not(u, same);
     }
-    if (inst->op == LS_OP_NOT && depth > 0 && u->value_stamps[inst->args[0].id] == u->segment)
+    if (inst->op == LS_OP_NOT && depth > 0 && are_known(u, inst))
         return all_lanes(u, inst->args[0], !wanted, depth - 1);
-    if ((inst->op == LS_OP_AND || inst->op == LS_OP_OR) && depth > 0) {
+    if ((inst->op == LS_OP_AND || inst->op == LS_OP_OR) && depth > 0 && are_known(u, inst)) {
         lv a = all_lanes(u, inst->args[0], wanted, depth - 1);
         lv b = all_lanes(u, inst->args[1], wanted, depth - 1);
         return (inst->op == LS_OP_AND) == wanted ? mk_and(u, a, b) : mk_or(u, a, b);
@@ -81,6 +103,22 @@ static lv all_lanes(unit *u, ls_value condition, bool wanted, int depth)
 }
 
 enum { CONDITION_DEPTH = 4 };
+
+/* Whether `all_lanes` compares scalars only. */
+static bool is_scalar_test(unit *u, ls_value condition, int depth)
+{
+    const ls__ir_inst *inst = ls__ir_def(u->function, condition);
+    val v = ls__llvm_value(u, condition);
+    extent a, b;
+    if (v.scalar || (v.base && !v.valid))
+        return true;
+    if (inst->op == LS_OP_NOT && depth > 0 && are_known(u, inst))
+        return is_scalar_test(u, inst->args[0], depth - 1);
+    if (inst->op == LS_OP_AND || inst->op == LS_OP_OR)
+        return depth > 0 && are_known(u, inst) && is_scalar_test(u, inst->args[0], depth - 1) &&
+               is_scalar_test(u, inst->args[1], depth - 1);
+    return has_ends(u, inst, &a, &b);
+}
 
 /* --- doubling --------------------------------------------------------------------------------- */
 
@@ -124,12 +162,43 @@ static void emit_together(unit *u, ls__ir_inst *first, const ls__ir_inst *end, l
     u->frame = frame;
 }
 
+enum { MAX_SMALL = 40 };
+
+static bool is_small(const ls__ir_region *region)
+{
+    uint32_t count = 0;
+    for (const ls__ir_inst *inst = region->first; inst; inst = inst->next) {
+        if (inst->region_count || inst->op == LS_OP_BREAK || inst->op == LS_OP_CONTINUE ||
+            inst->op == LS_OP_RETURN || inst->op == LS_OP_CALL || ++count > MAX_SMALL)
+            return false;
+    }
+    return count > 0;
+}
+
+/* A small condition inside of other control flow, which all lanes have reached. */
+static void begin_small(unit *u, const ls__ir_inst *inst, lb *after)
+{
+    const ls__ir_region *yes = inst->regions[0];
+    if (u->mask || u->e->target.quick || !is_small(yes) ||
+        !is_scalar_test(u, inst->args[0], CONDITION_DEPTH))
+        return;
+    lb fast = mk_block(u), slow = mk_block(u);
+    mk_cond_br(u, all_lanes(u, inst->args[0], true, CONDITION_DEPTH), fast, slow);
+    *after = mk_block(u);
+    mk_begin(u, fast);
+    emit_together(u, yes->first, NULL, *after);
+    mk_begin(u, slow);
+}
+
 void ls__llvm_begin_coherent(unit *u, const ls__ir_inst *inst, const ls__ir_inst *end, lb *after)
 {
     *after = NULL;
-    if (inst->op != LS_OP_IF || u->is_doubled || u->is_cut || u->frame || u->width == 1 ||
-        ls__llvm_is_uniform(u, inst->args[0]))
+    if (inst->op != LS_OP_IF || u->width == 1 || ls__llvm_is_uniform(u, inst->args[0]))
         return;
+    if (u->is_doubled || u->is_cut || u->frame) {
+        begin_small(u, inst, after);
+        return;
+    }
     const ls__ir_region *yes = inst->regions[0], *no = inst->regions[1];
     bool returns_yes = is_jump_only(yes) && !no->first,
          returns_no = is_jump_only(no) && !yes->first;

@@ -12,7 +12,7 @@
 #include "ir/ir.h"
 
 /* Part of cache keys: raised with every change of abi.h and of the code that a module becomes. */
-enum { LS__LLVM_CODE_VERSION = 5 };
+enum { LS__LLVM_CODE_VERSION = 6 };
 
 /* An ls__backend_emit. The module is verified and lowered as ls__llvm_lowering says. Equal modules
  * and targets give equal bytes. LS_E_UNSUPPORTED when libLLVM is not there. `unchecked` is taken
