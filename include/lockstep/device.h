@@ -105,8 +105,9 @@ typedef struct ls_device_params {
      * the program does after lowering, which may probe places out of bounds that the kernel does
      * not access. */
     bool check_bounds;
-    /* Devices that compile keep their code here: a folder of this user alone (made when missing; not
-     * used when it is another's or others may write to it). NULL = compile each time. */
+    /* Devices that compile keep their code, and what the probe has found, here: a folder of this
+     * user alone (made when missing; not used when it is another's or others may write to it). NULL
+     * = compile each time. */
     const char *cache_path;
     uint64_t cache_bytes; /* what is used least is removed beyond; 0 = 256 MiB */
     /* No bring-up probe: operations are used as the device has them. For finding out what the probe

@@ -105,9 +105,13 @@ static ls_status print_probe(ls_device *device, ls_error *error)
 static ls_status show_caps(const char *name, ls_error *error)
 {
     ls_device_params params = LS_DEVICE_PARAMS_INIT;
+    ls__strbuf cache = {0};
     ls_device *device;
+    ls__cli_default_cache(&cache);
     params.name = name;
+    params.cache_path = cache.text;
     ls_status status = ls_device_open(&params, &device, error);
+    ls__strbuf_finish(&cache);
     if (status != LS_OK)
         return status;
     print_caps(ls_device_caps(device));

@@ -248,6 +248,7 @@ typedef struct ls__registry_entry {
     const ls__backend *backend;
     ls__backend_emit *emit;
     uint32_t code_version; /* raised when the emitter makes other code of the same module */
+    const char *compiler;  /* that it was built for, with version; NULL: none */
 } ls__registry_entry;
 extern const ls__registry_entry ls__registry[];
 extern const uint32_t ls__registry_count;

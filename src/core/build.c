@@ -208,7 +208,7 @@ static const char *target_of(const ls_device *device, bool quick)
 static ls_status code_key(const ls_device *device, const ls__backend_code *code, bool quick,
                           ls__digest *key, ls_error *error)
 {
-    return ls__code_key(code->module, target_of(device, quick), code->unchecked,
+    return ls__code_key(code->module, target_of(device, quick), code->unchecked, device->compiler,
                         device->code_version, key, error);
 }
 
@@ -220,25 +220,32 @@ static bool find_code(ls_device *device, ls__backend_code *code, const ls__diges
     return found;
 }
 
-ls_status ls__build_emit(ls_device *device, ls__backend_code *code, bool quick, bool counted,
-                         void **bytes, ls_error *error)
+ls_status ls__build_emit(ls_device *device, ls__backend_code *code, bool quick, void **bytes,
+                         ls_error *error)
 {
-    bool cache = device->code_cache.dir != NULL, found = false;
+    ls_status status = device->emit(code->module, target_of(device, quick), code->unchecked, bytes,
+                                    &code->size, error);
+    code->bytes = *bytes;
+    return status;
+}
+
+/* The same, from the cache on disk where there is one. */
+static ls_status find_or_emit(ls_device *device, ls__backend_code *code, bool quick, void **bytes,
+                              ls_error *error)
+{
     ls__digest key;
-    ls_status status = cache ? code_key(device, code, quick, &key, error) : LS_OK;
+    if (!device->code_cache.dir)
+        return ls__build_emit(device, code, quick, bytes, error);
+    ls_status status = code_key(device, code, quick, &key, error);
     if (status != LS_OK)
         return status;
-    if (cache)
-        found = find_code(device, code, &key, bytes);
-    if (cache && counted)
-        ls__device_count(device, found ? LS__COUNTER_cache_hits : LS__COUNTER_cache_misses, 1);
+    bool found = find_code(device, code, &key, bytes);
+    ls__device_count(device, found ? LS__COUNTER_cache_hits : LS__COUNTER_cache_misses, 1);
     if (found)
         return LS_OK;
-    status = device->emit(code->module, target_of(device, quick), code->unchecked, bytes,
-                          &code->size, error);
-    if (cache && status == LS_OK)
+    status = ls__build_emit(device, code, quick, bytes, error);
+    if (status == LS_OK)
         ls__code_cache_put(&device->code_cache, &key, *bytes, code->size);
-    code->bytes = *bytes;
     return status;
 }
 
@@ -260,7 +267,7 @@ static ls_status hand_to_backend(const ls__built *built, bool quick, ls__backend
     ls__backend_code code = code_of(built);
     ls_status status = LS_OK;
     if (device->emit)
-        status = ls__build_emit(device, &code, quick, true, &bytes, error);
+        status = find_or_emit(device, &code, quick, &bytes, error);
     if (status == LS_OK)
         status = device->backend->program_build(device->handle, &code, program, error);
     ls__mem_free(bytes);

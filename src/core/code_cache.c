@@ -2,7 +2,7 @@
 /*
  * A file is a header and the code. Its name is the key in hexadecimal. The key covers the lowered
  * IR (and with it constants), the target, the versions of the bit contract, of the IR, of the
- * library and of the emitter, so whatever could change the code changes the name.
+ * library, of the compiler and of the emitter, so whatever could change the code changes the name.
  */
 #include <string.h>
 
@@ -23,16 +23,18 @@ _Static_assert(sizeof(header) == 80, "this is a file format");
 static const char magic[8] = {'L', 'S', 'C', 'O', 'D', 'E', '0', '1'};
 
 ls_status ls__code_key(const ls__ir_module *module, const char *target, bool unchecked,
-                       uint32_t code_version, ls__digest *key, ls_error *error)
+                       const char *compiler, uint32_t code_version, ls__digest *key,
+                       ls_error *error)
 {
     struct {
         ls__digest ir;
-        char library[32], target[128];
+        char library[32], compiler[32], target[128];
         uint32_t contract, ir_version, code_version, unchecked;
     } parts;
     memset(&parts, 0, sizeof parts);
     ls_status status = ls__ir_digest(module, &parts.ir, error);
     strncpy(parts.library, LS_VERSION_STRING, sizeof parts.library - 1);
+    strncpy(parts.compiler, compiler, sizeof parts.compiler - 1);
     strncpy(parts.target, target, sizeof parts.target - 1);
     parts.contract = LS_CONTRACT_VERSION;
     parts.ir_version = LS_IR_VERSION;

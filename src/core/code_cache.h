@@ -16,9 +16,11 @@ typedef struct ls__code_cache {
     uint64_t limit_bytes;
 } ls__code_cache;
 
-/* The key of what an emitter makes of a module. `code_version`: the emitter's. */
+/* The key of what an emitter makes of a module. `compiler` and `code_version`: the
+ * emitter's. */
 ls_status ls__code_key(const ls__ir_module *module, const char *target, bool unchecked,
-                       uint32_t code_version, ls__digest *key, ls_error *error);
+                       const char *compiler, uint32_t code_version, ls__digest *key,
+                       ls_error *error);
 
 /* True and *bytes (ls__mem_free) when it is there. */
 bool ls__code_cache_get(const ls__code_cache *cache, const ls__digest *key, void **bytes,

@@ -92,10 +92,11 @@ struct ls_device {
     const ls__backend *backend;
     ls__backend_emit *emit;
     uint32_t code_version;    /* of the emitter */
+    const char *compiler;     /* that the emitter uses; "" = none */
     ls__code_cache code_cache; /* dir NULL: none */
     ls__backend_device *handle;
     uint64_t number;
-    char name[64];
+    char name[64], description[128]; /* as listed */
     ls_caps caps;
     ls__budget budget;
     _Atomic uint64_t counters[LS__COUNTER_COUNT];
@@ -300,9 +301,9 @@ void ls__program_release(ls_program *program); /* accepts NULL */
 /* Builds, or finds in the device's cache. One reference. */
 ls_status ls__build(ls_device *device, ls_module *module, const ls__build_options *options,
                     ls__built **built, ls_error *error);
-/* The emitter's code, from the cache on disk where there is one. `counted`: in the counters. */
-ls_status ls__build_emit(ls_device *device, ls__backend_code *code, bool quick, bool counted,
-                         void **bytes, ls_error *error);
+/* The emitter's code, made anew. */
+ls_status ls__build_emit(ls_device *device, ls__backend_code *code, bool quick, void **bytes,
+                         ls_error *error);
 void ls__built_release(ls__built *built); /* accepts NULL */
 void ls__built_clear_cache(ls_device *device);
 /* Adds optimised code to what was built quick. `only_found`: LS_E_NOT_FOUND, and nothing happens,

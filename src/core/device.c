@@ -45,7 +45,7 @@ static void device_free(ls_device *device)
     ls__mem_free(device);
 }
 
-static ls_device *device_new(const ls__registry_entry *entry, const char *name)
+static ls_device *device_new(const ls__registry_entry *entry, const ls_device_info *info)
 {
     ls_device *device = ls__mem_alloc(1, sizeof *device);
     if (!device)
@@ -53,7 +53,9 @@ static ls_device *device_new(const ls__registry_entry *entry, const char *name)
     device->backend = entry->backend;
     device->emit = entry->emit;
     device->code_version = entry->code_version;
-    snprintf(device->name, sizeof device->name, "%s", name);
+    device->compiler = entry->compiler ? entry->compiler : "";
+    memcpy(device->name, info->name, sizeof device->name);
+    memcpy(device->description, info->description, sizeof device->description);
     if (pthread_mutex_init(&device->lock, NULL) != 0)
         goto no_lock;
     if (pthread_mutex_init(&device->build_lock, NULL) != 0)
@@ -127,7 +129,7 @@ ls_status ls_device_open(const ls_device_params *params, ls_device **device, ls_
                         "device '%s' has no targets to choose from: '%s' was given", info.name,
                         given.target);
 
-    ls_device *opened = device_new(entry, info.name);
+    ls_device *opened = device_new(entry, &info);
     if (!opened)
         return ls__fail_oom(error, sizeof *opened);
     ls__backend_open_params open_params = {info.name, &given};
@@ -144,6 +146,7 @@ ls_status ls_device_open(const ls_device_params *params, ls_device **device, ls_
     set_budget(opened, given.budget_bytes);
     opened->number = atomic_fetch_add(&last_device_number, 1) + 1;
     status = open_probe(opened, given.unprobed, error);
+    ls__probe_load(opened);
     if (status == LS_OK)
         status = ls__conductor_start(opened, error);
     if (status != LS_OK) {

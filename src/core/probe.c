@@ -361,7 +361,7 @@ static const ls__probe_row *find_row(const ls__probe *probe, ls__probe_key key)
     return NULL;
 }
 
-static void record(ls_device *device, ls__probe_key key, ls__probe_verdict verdict)
+void ls__probe_record(ls_device *device, ls__probe_key key, ls__probe_verdict verdict)
 {
     pthread_mutex_lock(&device->build_lock);
     if (!find_row(device->probe, key) && device->probe->count < LS__PROBE_MAX_ROWS)
@@ -391,10 +391,10 @@ static ls_status settle(ls_device *device, const ls__probe_key *keys, uint32_t c
                 more |= own ? own : options;
                 left[kept++] = left[i];
             } else {
-                record(device, left[i],
-                       wrong[i] ? LS__PROBE_WRONG
-                       : first  ? LS__PROBE_RIGHT
-                                : LS__PROBE_LOWERED);
+                ls__probe_record(device, left[i],
+                                 wrong[i] ? LS__PROBE_WRONG
+                                 : first  ? LS__PROBE_RIGHT
+                                          : LS__PROBE_LOWERED);
             }
         }
         atomic_fetch_or(&device->probe->lower, more);
@@ -448,14 +448,15 @@ static uint32_t lowering_of_device(const ls_device *device)
 
 static ls_status probe_all(wanted *w, ls_error *error)
 {
-    uint32_t total = w->count;
     ls_status status = keep_unknown(w, error);
     for (uint32_t i = 0; i < w->count && status == LS_OK; i += CHUNK) {
         uint32_t count = w->count - i < CHUNK ? w->count - i : CHUNK;
         status = settle(w->device, w->keys + i, count, lowering_of_device(w->device), error);
     }
-    if (status == LS_OK && total && w->count)
+    if (status == LS_OK && w->count) {
+        ls__probe_save(w->device);
         status = keep_unknown(w, error);
+    }
     return status;
 }
 

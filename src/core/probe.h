@@ -44,6 +44,12 @@ ls_status ls__probe_program(ls_device *device, const ls__ir_module *source,
 bool ls__probe_knows(ls_device *device, const ls__ir_module *source, const ls__ir_module *lowered,
                      uint32_t lower, bool quick);
 
+/* Adds what is known of an operation, unless that is known already. Takes the build_lock. */
+void ls__probe_record(ls_device *device, ls__probe_key key, ls__probe_verdict verdict);
+/* From and to the device's cache folder, where it has one (probe_store.c). */
+void ls__probe_load(ls_device *device);
+void ls__probe_save(ls_device *device);
+
 /* LS__LOWER_* that the probe has found necessary so far. */
 static inline uint32_t ls__probe_lowering(const ls_device *device)
 {

@@ -33,7 +33,7 @@ static ls_status build(run *r, const ls__ir_module *module, bool quick, ls_error
     ls__backend_code code = {.module = module, .kernels = &r->kernel, .kernel_count = 1};
     ls_status status = LS_OK;
     if (device->emit)
-        status = ls__build_emit(device, &code, quick, false, &r->bytes, error);
+        status = ls__build_emit(device, &code, quick, &r->bytes, error);
     if (status == LS_OK)
         status = device->backend->program_build(device->handle, &code, &r->program, error);
     return status;

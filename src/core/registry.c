@@ -9,10 +9,10 @@
 #include "emit/spirv/emit.h"
 
 const ls__registry_entry ls__registry[] = {
-    {&ls__vulkan_backend, ls__spirv_emit, LS__SPIRV_CODE_VERSION},
-    {&ls__cpu_backend, ls__llvm_emit, LS__LLVM_CODE_VERSION},
-    {&ls__vulkan_software_backend, ls__spirv_emit, LS__SPIRV_CODE_VERSION},
-    {&ls__ref_backend, NULL, 0},
-    {&ls__fault_backend, NULL, 0},
+    {&ls__vulkan_backend, ls__spirv_emit, LS__SPIRV_CODE_VERSION, NULL},
+    {&ls__cpu_backend, ls__llvm_emit, LS__LLVM_CODE_VERSION, ls__llvm_version},
+    {&ls__vulkan_software_backend, ls__spirv_emit, LS__SPIRV_CODE_VERSION, NULL},
+    {&ls__ref_backend, NULL, 0, NULL},
+    {&ls__fault_backend, NULL, 0, NULL},
 };
 const uint32_t ls__registry_count = sizeof ls__registry / sizeof *ls__registry;

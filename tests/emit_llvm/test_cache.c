@@ -1,34 +1,50 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The code cache of the CPU device, through the public calls: what is compiled once is found again,
- * by this process and by another, which then never loads libLLVM; a damaged file is dropped;
- * another program, or one built unchecked, is another entry.
+ * The code cache of the CPU device: what is compiled once is found again, by this process and by
+ * another, which then never loads libLLVM; a damaged file is dropped; another program, or one built
+ * unchecked, is another entry; several processes may write at once; the folder does not outgrow its
+ * limit. What the probe has found is kept there too.
+ *
+ * The test starts itself for other processes: FOLDER WHAT, where WHAT is `warm` or `write`.
  */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "../base/cmocka_all.h"
 
-#include "lockstep/device.h"
+#include "core/probe.h"
 #include "lockstep/launch.h"
 #include "lockstep/program.h"
 
 static char folder[] = "/tmp/ls-test-cache-XXXXXX";
 static const char *self;
 
-static const char source[] =
-    "kernel void twice(u32 n, u32 *y)\n"
-    "{\n    u32 i = global_id(0);\n    if (i < n)\n        y[i] = 2 * i;\n}\n";
+enum { KERNELS = 50 };
+
+/* A program of so many kernels, another one for each number. */
+static char source[KERNELS * 200];
+static void make_source(unsigned kernels, unsigned number)
+{
+    size_t used = 0;
+    for (unsigned i = 0; i < kernels; i++)
+        used += (size_t)snprintf(source + used, sizeof source - used,
+                                 "kernel void times%u(u32 n, u32 *y)\n"
+                                 "{\n    u32 i = global_id(0);\n    if (i < n)\n"
+                                 "        y[i] = %uu * i + %uu;\n}\n",
+                                 i, i, number);
+}
 
 typedef struct built {
     uint64_t hits, misses;
 } built;
 
 /* Builds the program on a new device and counts what it asked of the caches. */
+static uint64_t cache_bytes;
 static built build(bool unchecked)
 {
     ls_error error = {0};
@@ -41,6 +57,7 @@ static built build(bool unchecked)
     ls_program_params program_params = LS_PROGRAM_PARAMS_INIT;
     device_params.name = "cpu";
     device_params.cache_path = folder;
+    device_params.cache_bytes = cache_bytes;
     compile_params.text = source;
     compile_params.length = strlen(source);
     program_params.unchecked = unchecked;
@@ -91,7 +108,6 @@ static bool has_llvm(void)
     return found;
 }
 
-/* The device's probe compiles, and so keeps, a program of its own. */
 static void test_found_again(void **state)
 {
     (void)state;
@@ -106,19 +122,58 @@ static void test_found_again(void **state)
     assert_int_equal(count_files(), files);
 }
 
-static void test_warm_process_loads_no_llvm(void **state)
+/* The exit status of this test as another process. */
+static pid_t start(const char *what)
 {
-    (void)state;
-    int status;
-    assert_true(has_llvm());
     pid_t child = fork();
     if (child == 0) {
-        execl(self, self, folder, (char *)NULL);
+        execl(self, self, folder, what, (char *)NULL);
         _exit(100);
     }
     assert_true(child > 0);
+    return child;
+}
+
+static int status_of(pid_t child)
+{
+    int status;
     assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
+    return status;
+}
+
+static void test_warm_process_loads_no_llvm(void **state)
+{
+    (void)state;
+    assert_true(has_llvm());
+    assert_int_equal(status_of(start("warm")), 0);
+}
+
+/* All operations, in a process that compiles nothing; what is known is known when the device opens.
+ */
+static void test_probe_is_kept(void **state)
+{
+    (void)state;
+    uint32_t known = 0;
+    for (int warm = 0; warm < 2; warm++) {
+        ls_error error = {0};
+        ls_device *device = NULL;
+        ls_device_params params = LS_DEVICE_PARAMS_INIT;
+        uint32_t count = 0;
+        params.name = "cpu";
+        params.cache_path = folder;
+        assert_int_equal(ls_device_open(&params, &device, &error), LS_OK);
+        if (warm)
+            assert_int_equal(device->probe->count, known);
+        assert_int_equal(ls_device_probe(device, NULL, 0, &count, &error), LS_OK);
+        known = device->probe->count;
+        assert_in_range(count, 100, known);
+        assert_int_equal(ls_device_destroy(&device, &error), LS_OK);
+
+        params.target = "native+scalar"; /* is not asked about what others do */
+        assert_int_equal(ls_device_open(&params, &device, &error), LS_OK);
+        assert_int_equal(device->probe->count, 0);
+        assert_int_equal(ls_device_destroy(&device, &error), LS_OK);
+    }
 }
 
 static void damage(const char *path, long at)
@@ -132,6 +187,13 @@ static void damage(const char *path, long at)
     fclose(file);
 }
 
+/* No temporary file is left. */
+static void is_code(const char *path, long argument)
+{
+    (void)argument;
+    assert_non_null(strstr(path, ".lscode"));
+}
+
 static void cut(const char *path, long size)
 {
     assert_int_equal(truncate(path, size), 0);
@@ -141,12 +203,17 @@ static void test_damaged_is_dropped(void **state)
 {
     (void)state;
     static const long places[] = {0, 8, 16, 48, 80, 500, -1};
+    make_source(2, 0);
+    build(false);
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         each_file(damage, places[i]);
         assert_int_equal(build(false).misses, 1);
         assert_int_equal(build(false).hits, 1);
     }
     each_file(cut, 40);
+    assert_int_equal(build(false).misses, 1);
+    assert_int_equal(build(false).hits, 1);
+    each_file(cut, 0);
     assert_int_equal(build(false).misses, 1);
     assert_int_equal(build(false).hits, 1);
 }
@@ -157,6 +224,49 @@ static void test_unchecked_is_another(void **state)
     unsigned files = count_files();
     assert_int_equal(build(true).misses, 1);
     assert_true(count_files() > files);
+}
+
+static void test_processes_write_at_once(void **state)
+{
+    (void)state;
+    enum { PROCESSES = 5 };
+    pid_t children[PROCESSES];
+    each_file(cut, 40); /* all of them have to write everything */
+    for (int i = 0; i < PROCESSES; i++)
+        children[i] = start("write");
+    for (int i = 0; i < PROCESSES; i++)
+        assert_int_equal(status_of(children[i]), 0);
+    make_source(3, 0);
+    assert_int_equal(build(false).hits, 1);
+    each_file(is_code, 0);
+}
+
+static uint64_t folder_bytes;
+static void add_size(const char *path, long argument)
+{
+    struct stat info;
+    (void)argument;
+    assert_int_equal(stat(path, &info), 0);
+    folder_bytes += (uint64_t)info.st_size;
+}
+
+static void test_size_is_bounded(void **state)
+{
+    (void)state;
+    make_source(10, 1);
+    build(false);
+    folder_bytes = 0;
+    each_file(add_size, 0);
+    cache_bytes = folder_bytes + 1000; /* less than one more program */
+    for (unsigned i = 2; i < 5; i++) {
+        make_source(10, i);
+        assert_int_equal(build(false).misses, 1);
+        folder_bytes = 0;
+        each_file(add_size, 0);
+        assert_in_range(folder_bytes, 1, cache_bytes);
+        assert_int_equal(build(false).hits, 1); /* what was used last stays */
+    }
+    cache_bytes = 0;
 }
 
 static int set_up(void **state)
@@ -173,12 +283,21 @@ static int tear_down(void **state)
     return system(command) == 0 ? 0 : -1;
 }
 
+/* The other process. */
+static int run_as(const char *what)
+{
+    built b = build(false);
+    if (strcmp(what, "warm") == 0)
+        return b.hits == 1 && !has_llvm() ? 0 : 1;
+    return b.hits + b.misses == 1 ? 0 : 1;
+}
+
 int main(int argc, char **argv)
 {
-    if (argc > 1) { /* the warm process */
+    make_source(argc > 2 && strcmp(argv[2], "write") == 0 ? 3 : KERNELS, 0);
+    if (argc > 2) {
         strcpy(folder, argv[1]);
-        built b = build(false);
-        return b.hits == 1 && !has_llvm() ? 0 : 1;
+        return run_as(argv[2]);
     }
     self = argv[0];
     const struct CMUnitTest tests[] = {
@@ -186,6 +305,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_warm_process_loads_no_llvm),
         cmocka_unit_test(test_damaged_is_dropped),
         cmocka_unit_test(test_unchecked_is_another),
+        cmocka_unit_test(test_probe_is_kept),
+        cmocka_unit_test(test_processes_write_at_once),
+        cmocka_unit_test(test_size_is_bounded),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -16,6 +16,8 @@
 #include "emit/llvm/build.h"
 #include "emit/llvm/emit.h"
 
+const char ls__llvm_version[] = "LLVM " LLVM_VERSION_STRING;
+
 /* --- what may be in a module ------------------------------------------------------------------ */
 
 static const char *const allowed[] = {

@@ -14,6 +14,9 @@
 /* Part of cache keys: raised with every change of abi.h and of the code that a module becomes. */
 enum { LS__LLVM_CODE_VERSION = 6 };
 
+/* The LLVM whose headers this was built with, "LLVM 19.1.7". */
+extern const char ls__llvm_version[];
+
 /* An ls__backend_emit. The module is verified and lowered as ls__llvm_lowering says. Equal modules
  * and targets give equal bytes. LS_E_UNSUPPORTED when libLLVM is not there. `unchecked` is taken
  * from the module's INBOUNDS flags; the argument is not needed. */

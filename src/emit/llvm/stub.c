@@ -3,6 +3,8 @@
 #include "base/status.h"
 #include "emit/llvm/emit.h"
 
+const char ls__llvm_version[] = "";
+
 static ls_status refuse(ls_error *error)
 {
     ls__fail(error, LS_E_UNSUPPORTED, "this build has no code generator for CPUs");
