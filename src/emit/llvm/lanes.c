@@ -204,6 +204,20 @@ static lv inside_of(unit *u, const access *a, lv offsets)
     return u->mask ? mk_and(u, u->mask, inside) : inside;
 }
 
+/* A load for each lane, without branches: lanes that have nothing to load read zeros. */
+static lv gather_in_line(unit *u, const access *a, lv offsets, lt type)
+{
+    lv pointers = mk_at(u, a->base, offsets), nothing = ls__llvm_splat(u, u->e->zeros);
+    lt element = u->l->GetElementType(type);
+    lv result = u->l->ConstNull(type);
+    pointers = mk_select(u, inside_of(u, a, offsets), pointers, nothing);
+    for (uint32_t i = 0; i < u->width; i++) {
+        lv one = mk_load(u, element, mk_extract(u, pointers, mk_i32(u, i)), 1);
+        result = u->l->BuildInsertElement(u->b, result, one, mk_i32(u, i), "");
+    }
+    return result;
+}
+
 static lv gather_instruction(unit *u, const access *a, lv offsets, lt type)
 {
     lv pointers = mk_at(u, a->base, offsets);
@@ -223,12 +237,15 @@ static void scatter_instruction(unit *u, const access *a, lv offsets, lv values)
 lv ls__llvm_gather(unit *u, const access *a, lv offsets)
 {
     const ls__llvm_target *target = &u->e->target;
-    bool has_gather = target->level == LS__LLVM_AVX2 || target->level == LS__LLVM_AVX512;
     lt type = mk_by_lane(u, int_of_bytes(u, a->bytes));
-    if (has_gather && a->bytes >= 4 && !a->is_rare && !target->quick && u->width >= 4)
+    if (a->is_rare || target->quick || u->width < 4) {
+        call_access(u, HELPER_GATHER, a, ls__llvm_spill(u, 0, offsets), ls__llvm_spill_place(u, 1));
+        return fetch(u, 1, type);
+    }
+    /* AVX2's gathers are slow on some machines, and where LLVM knows that, it makes branches. */
+    if (target->level == LS__LLVM_AVX512 && a->bytes >= 4)
         return gather_instruction(u, a, offsets, type);
-    call_access(u, HELPER_GATHER, a, ls__llvm_spill(u, 0, offsets), ls__llvm_spill_place(u, 1));
-    return fetch(u, 1, type);
+    return gather_in_line(u, a, offsets, type);
 }
 
 void ls__llvm_scatter(unit *u, const access *a, lv offsets, lv values)
