@@ -6,15 +6,6 @@
  */
 #include "emit/llvm/build.h"
 
-/* Lane i gets the element of lane i xor `step`. */
-static lv butterfly(unit *u, lv vector, uint32_t step)
-{
-    lv indices[32];
-    for (uint32_t i = 0; i < u->width; i++)
-        indices[i] = mk_i32(u, i ^ step);
-    return u->l->BuildShuffleVector(u->b, vector, vector, u->l->ConstVector(indices, u->width), "");
-}
-
 static lv reduce(unit *u, const ls__ir_inst *inst, lv vector)
 {
     static const ls_op ops[LS_REDUCE_COUNT] = {
@@ -39,15 +30,20 @@ static lv reduce(unit *u, const ls__ir_inst *inst, lv vector)
     return mk_extract(u, vector, mk_i32(u, 0));
 }
 
-/* By one store and a load for each lane; a constant distance is recognised by LLVM. */
+/* By one store, and a load for each lane. */
 static lv shuffle(unit *u, lv vector, lv sources)
 {
-    lv result = u->l->ConstNull(u->l->TypeOf(vector));
+    if (ls__llvm_is_mask(u, vector))
+        return ls__llvm_narrow(u, shuffle(u, ls__llvm_wide(u, vector), sources));
+    lt type = u->l->TypeOf(vector), element = mk_element(u, vector);
+    lv result = u->l->ConstNull(type), place = ls__llvm_alloca(u, type);
     lv wrapped = mk_and(u, sources, mk_k(u, sources, u->width - 1));
+    u->l->BuildStore(u->b, vector, place);
     for (uint32_t i = 0; i < u->width; i++) {
         lv lane = mk_extract(u, wrapped, mk_i32(u, i));
-        result =
-            u->l->BuildInsertElement(u->b, result, mk_extract(u, vector, lane), mk_i32(u, i), "");
+        lv from = u->l->BuildGEP2(u->b, element, place, &lane, 1, "");
+        lv one = u->l->BuildLoad2(u->b, element, from, "");
+        result = u->l->BuildInsertElement(u->b, result, one, mk_i32(u, i), "");
     }
     return result;
 }
@@ -57,35 +53,61 @@ static lv first_of(unit *u, val value)
     return value.scalar ? value.scalar : mk_extract(u, value.vector, mk_i32(u, 0));
 }
 
-/* Where the source is lane xor a constant, the shuffle is one of constants. */
-static bool is_butterfly(const unit *u, ls_value source, uint32_t *step)
+enum { SOURCE_DEPTH = 8 };
+
+/* What a value is in a lane, when it is made of constants and the lane's number alone. */
+static bool value_in_lane(const unit *u, ls_value value, uint32_t lane, int depth, uint64_t *out)
 {
-    const ls__ir_inst *inst = ls__ir_def(u->function, source);
-    if (inst->op != LS_OP_XOR)
+    const ls__ir_inst *inst = ls__ir_def(u->function, value);
+    uint64_t args[3];
+    if (inst->op == LS_OP_CONST) {
+        *out = inst->imm;
+        return true;
+    }
+    if (inst->op == LS_OP_ID) {
+        *out = lane;
+        return inst->imm == LS_ID_LANE;
+    }
+    if (depth == 0 || !ls__ir_op_has((ls_op)inst->op, 'P') || inst->arg_count == 0 ||
+        inst->arg_count > 3)
         return false;
-    const ls__ir_inst *a = ls__ir_def(u->function, inst->args[0]);
-    const ls__ir_inst *b = ls__ir_def(u->function, inst->args[1]);
-    const ls__ir_inst *id = a->op == LS_OP_ID ? a : b, *constant = a->op == LS_OP_ID ? b : a;
-    if (id->op != LS_OP_ID || id->imm != LS_ID_LANE || constant->op != LS_OP_CONST)
-        return false;
-    *step = (uint32_t)constant->imm & (u->width - 1);
+    for (uint32_t i = 0; i < inst->arg_count; i++) {
+        if (!value_in_lane(u, inst->args[i], lane, depth - 1, &args[i]))
+            return false;
+    }
+    *out = ls__ir_eval(inst, ls__ir_operand_type(u->function, inst), args);
     return true;
+}
+
+/* The shuffle, where each lane's source is known: LLVM finds instructions for it. NULL: it is not.
+ */
+static lv shuffle_known(unit *u, lv vector, ls_value source)
+{
+    lv indices[32];
+    uint64_t lane;
+    for (uint32_t i = 0; i < u->width; i++) {
+        if (!value_in_lane(u, source, i, SOURCE_DEPTH, &lane))
+            return NULL;
+        indices[i] = mk_i32(u, lane & (u->width - 1));
+    }
+    if (ls__llvm_is_mask(u, vector))
+        return ls__llvm_narrow(u, shuffle_known(u, ls__llvm_wide(u, vector), source));
+    return u->l->BuildShuffleVector(u->b, vector, vector, u->l->ConstVector(indices, u->width), "");
 }
 
 static void emit_shuffle(unit *u, const ls__ir_inst *inst)
 {
     val value = ls__llvm_value(u, inst->args[0]), source = ls__llvm_value(u, inst->args[1]);
-    uint32_t step;
     val result = {0};
     if (value.scalar) {
         result.scalar = value.scalar;
     } else if (source.scalar) {
         lv lane = mk_and(u, source.scalar, mk_i32(u, u->width - 1));
         result.scalar = mk_extract(u, value.vector, lane);
-    } else if (is_butterfly(u, inst->args[1], &step)) {
-        result.vector = butterfly(u, value.vector, step);
     } else {
-        result.vector = shuffle(u, value.vector, source.vector);
+        result.vector = shuffle_known(u, value.vector, inst->args[1]);
+        if (!result.vector)
+            result.vector = shuffle(u, value.vector, source.vector);
     }
     ls__llvm_define(u, inst, result);
 }
