@@ -13,10 +13,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
 enum { LOOP, POCL, CHECKED, UNCHECKED, CONTENDERS, MAX_RUNS = 101 };
+enum { HUGE_PAGE = 1 << 21 };
 enum { READ = CONTENDERS }; /* not a contender: reading the first buffer */
 
 typedef struct settings {
@@ -40,12 +42,15 @@ typedef struct row {
 
 void *allocate(size_t bytes)
 {
-    size_t rounded = (bytes + 63) / 64 * 64 + 64;
-    void *memory = aligned_alloc(64, rounded);
+    size_t page = bytes < HUGE_PAGE ? 64 : HUGE_PAGE;
+    size_t rounded = (bytes + 64 + page - 1) / page * page;
+    void *memory = aligned_alloc(page, rounded);
     if (!memory) {
         fprintf(stderr, "speed: out of memory\n");
         exit(1);
     }
+    if (page == HUGE_PAGE) /* what the library does with buffers */
+        (void)madvise(memory, rounded, MADV_HUGEPAGE);
     return memset(memory, 0, rounded);
 }
 

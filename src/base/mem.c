@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static _Thread_local uint64_t fail_countdown; /* 0 = off, 1 = the next allocation fails */
 
@@ -40,6 +41,54 @@ void ls__mem_free(void *memory)
 {
     free(memory);
 }
+
+/* --- data ------------------------------------------------------------------------------------ */
+
+enum { LINE_BYTES = 64, HUGE_PAGE_BYTES = 1 << 21 };
+
+static size_t round_up(size_t bytes, size_t to)
+{
+    return (bytes + to - 1) & ~(to - 1);
+}
+
+/* Whole huge pages: more is mapped, and what lies before and behind them is given back. */
+static void *map_data(size_t bytes)
+{
+    size_t wanted = round_up(bytes, HUGE_PAGE_BYTES), mapped = wanted + HUGE_PAGE_BYTES;
+    uint8_t *start = mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (start == MAP_FAILED)
+        return NULL;
+    size_t before = round_up((uintptr_t)start, HUGE_PAGE_BYTES) - (uintptr_t)start;
+    if (before)
+        munmap(start, before);
+    if (mapped - before > wanted)
+        munmap(start + before + wanted, mapped - before - wanted);
+#ifdef MADV_HUGEPAGE
+    (void)madvise(start + before, wanted, MADV_HUGEPAGE);
+#endif
+    return start + before;
+}
+
+void *ls__mem_alloc_data(size_t bytes)
+{
+    if (bytes > SIZE_MAX / 2 || must_fail())
+        return NULL;
+    if (bytes >= HUGE_PAGE_BYTES)
+        return map_data(bytes);
+    size_t rounded = round_up(bytes ? bytes : 1, LINE_BYTES);
+    void *memory = aligned_alloc(LINE_BYTES, rounded);
+    return memory ? memset(memory, 0, rounded) : NULL;
+}
+
+void ls__mem_free_data(void *memory, size_t bytes)
+{
+    if (memory && bytes >= HUGE_PAGE_BYTES)
+        munmap(memory, round_up(bytes, HUGE_PAGE_BYTES));
+    else
+        free(memory);
+}
+
+/* --- text, tests ------------------------------------------------------------------------------ */
 
 char *ls__mem_strdup(const char *text)
 {

@@ -16,6 +16,27 @@ static void alloc_is_zeroed(void **state)
     ls__mem_free(bytes);
 }
 
+static void data_is_aligned_and_zeroed(void **state)
+{
+    static const size_t sizes[] = {0, 1, 65, ((size_t)1 << 21) - 1, (size_t)1 << 21, 5000001};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        size_t bytes = sizes[i];
+        unsigned char *data = ls__mem_alloc_data(bytes);
+        assert_non_null(data);
+        assert_int_equal((uintptr_t)data % 64, 0);
+        for (size_t k = 0; k < bytes; k++)
+            assert_true(data[k] == 0);
+        memset(data, 0xff, bytes);
+        ls__mem_free_data(data, bytes);
+    }
+    volatile size_t huge = SIZE_MAX;
+    assert_null(ls__mem_alloc_data(huge));
+    ls__mem_fail_after(1);
+    assert_null(ls__mem_alloc_data(8));
+    ls__mem_fail_after(0);
+    ls__mem_free_data(NULL, 8);
+}
+
 static void zero_bytes_are_a_pointer(void **state)
 {
     void *none = ls__mem_alloc(0, 8);
@@ -87,9 +108,10 @@ static void hook_is_per_thread(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(alloc_is_zeroed),     cmocka_unit_test(zero_bytes_are_a_pointer),
-        cmocka_unit_test(overflow_is_refused), cmocka_unit_test(realloc_keeps_bytes),
-        cmocka_unit_test(nth_and_later_fail),  cmocka_unit_test(hook_is_per_thread),
+        cmocka_unit_test(alloc_is_zeroed),          cmocka_unit_test(data_is_aligned_and_zeroed),
+        cmocka_unit_test(zero_bytes_are_a_pointer), cmocka_unit_test(overflow_is_refused),
+        cmocka_unit_test(realloc_keeps_bytes),      cmocka_unit_test(nth_and_later_fail),
+        cmocka_unit_test(hook_is_per_thread),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

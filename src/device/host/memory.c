@@ -15,7 +15,7 @@ ls_status ls__host_memory_create(void *bytes, uint64_t size, bool track,
         return ls__fail_oom(error, sizeof *made);
     made->size = size;
     made->imported = bytes != NULL;
-    made->bytes = bytes ? bytes : ls__mem_alloc(size, 1);
+    made->bytes = bytes ? bytes : ls__mem_alloc_data(size);
     if (track && !bytes)
         made->written = ls__mem_alloc(size, 1);
     if (!made->bytes || (track && !bytes && !made->written)) {
@@ -38,7 +38,7 @@ void ls__host_release(ls__backend_device *device, ls__backend_memory *memory)
     (void)device;
     ls__host_memory *freed = (ls__host_memory *)memory;
     if (!freed->imported)
-        ls__mem_free(freed->bytes);
+        ls__mem_free_data(freed->bytes, freed->size);
     ls__mem_free(freed->written);
     ls__mem_free(freed);
 }
