@@ -54,7 +54,8 @@ typedef struct ls__vulkan_heap {
 ls_status ls__vulkan_heaps_init(ls__vulkan_device *device, ls_error *error);
 void ls__vulkan_heaps_finish(ls__vulkan_device *device);
 
-/* Of any thread. `take` gives memory that is zero, or dirty where the host does not see it. */
+/* Of any thread. `take` gives buffers that are zero, or dirty where the host does not see them, and
+ * staging memory as it is. */
 ls_status ls__vulkan_take(ls__vulkan_device *device, ls__vulkan_heap *heap, uint64_t size,
                           ls__vulkan_memory **memory, ls_error *error);
 ls_status ls__vulkan_import(ls__vulkan_device *device, void *bytes, uint64_t size,

@@ -259,6 +259,7 @@ static ls_status make_status(ls__vulkan_executor *executor, ls_error *error)
                                  &executor->slots, error);
     if (status != LS_OK)
         return status;
+    memset(ls__vulkan_host(executor->status, 0), 0, LS__VULKAN_STATUS_BYTES);
     ls__vulkan_status(executor)->trap_slots = ls__vulkan_address(executor->slots, 0);
     ls__vulkan_status(executor)->trap_slot_count = LS__VULKAN_TRAP_SLOTS;
     return LS_OK;

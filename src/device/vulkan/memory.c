@@ -294,11 +294,11 @@ ls_status ls__vulkan_take(ls__vulkan_device *device, ls__vulkan_heap *heap, uint
     pthread_mutex_unlock(&heap->lock);
     if (status != LS_OK)
         return status;
-    if (piece->block->host) {
+    if (heap == &device->memory && piece->block->host) {
         memset(ls__vulkan_host(piece, 0), 0, size);
         ls__vulkan_flush(device, piece, 0, size);
     } else {
-        atomic_store(&piece->dirty, true);
+        atomic_store(&piece->dirty, heap == &device->memory);
     }
     *memory = piece;
     return LS_OK;

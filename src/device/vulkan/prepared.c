@@ -268,6 +268,7 @@ bool ls__vulkan_replay(ls__vulkan_recorder *r, ls__vulkan_prepared *p, ls__vulka
         p->failures++;
         return false;
     }
+    atomic_fetch_add(&ls__vulkan_test_hooks.replays, 1);
     *end = run(r, p);
     p->totals.device_ns = r->job->result.device_ns;
     if (*end != LS__VULKAN_LOST)
