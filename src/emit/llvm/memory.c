@@ -205,10 +205,37 @@ static lv local_offsets(unit *u, const ls__ir_inst *inst, place *p, lv offsets)
     return mk_select(u, inside, mk_add(u, offsets, starts), mk_k(u, offsets, (uint64_t)LS_NOWHERE));
 }
 
-/* Offsets for lanes.c. */
-static lv lane_offsets(unit *u, const ls__ir_inst *inst, place *p)
+enum { REBUILD_DEPTH = 8 };
+
+/* A vector that the fast path does without is made here, of scalars as far as it goes: LLVM would
+ * compute what several slow paths use before all of them. */
+static lv rebuilt(unit *u, ls_value value, int depth)
 {
-    lv offsets = ls__llvm_vector(u, inst->args[0]);
+    val v = ls__llvm_value(u, value);
+    const ls__ir_inst *inst = ls__ir_def(u->function, value);
+    if (v.scalar)
+        return ls__llvm_splat(u, v.scalar);
+    if (v.base && !v.valid) {
+        lv lanes = mk_int_bits(u, v.base) == 64 ? mk_zext(u, u->lanes, u->e->i64) : u->lanes;
+        lv distances = mk_mul(u, lanes, mk_k(u, lanes, (uint64_t)v.stride));
+        return mk_add(u, ls__llvm_splat(u, v.base), distances);
+    }
+    bool is_known = v.base && depth > 0;
+    for (uint32_t i = 0; i < inst->arg_count; i++)
+        is_known = is_known && u->value_stamps[inst->args[i].id] == u->segment;
+    if (!is_known)
+        return v.vector;
+    lv args[2];
+    for (uint32_t i = 0; i < inst->arg_count; i++)
+        args[i] = rebuilt(u, inst->args[i], depth - 1);
+    return ls__llvm_arith(u, inst, args);
+}
+
+/* Offsets for lanes.c. */
+static lv lane_offsets(unit *u, const ls__ir_inst *inst, place *p, bool is_rare)
+{
+    lv offsets =
+        is_rare ? rebuilt(u, inst->args[0], REBUILD_DEPTH) : ls__llvm_vector(u, inst->args[0]);
     return inst->base.kind == LS_BASE_LOCAL ? local_offsets(u, inst, p, offsets) : offsets;
 }
 
@@ -219,14 +246,14 @@ static access access_of(unit *u, const place *p, bool is_rare)
 
 static lv load_lanes(unit *u, const ls__ir_inst *inst, place p, bool is_rare)
 {
-    lv offsets = lane_offsets(u, inst, &p);
+    lv offsets = lane_offsets(u, inst, &p, is_rare);
     access a = access_of(u, &p, is_rare);
     return ls__llvm_gather(u, &a, offsets);
 }
 
 static void store_lanes(unit *u, const ls__ir_inst *inst, place p, lv bits, bool is_rare)
 {
-    lv offsets = lane_offsets(u, inst, &p);
+    lv offsets = lane_offsets(u, inst, &p, is_rare);
     access a = access_of(u, &p, is_rare);
     ls__llvm_scatter(u, &a, offsets, bits);
 }

@@ -363,27 +363,44 @@ static void extend_linear(unit *u, bool is_signed, const linear *a, val *out)
     out->valid = valid;
 }
 
-/* The first and the last lane's offsets exist, and so do all between. */
+enum { SMALL_INDEX_BITS = 40 };
+
+/* i1: no lane's offset wraps or is nowhere. Sufficient, and one comparison as a rule: indices are
+ * small numbers, and then so are the products. */
+static lv index_exists(unit *u, const ls__ir_inst *inst, const linear *a, const linear *b)
+{
+    const ls__ir_inst *offset = ls__ir_def(u->function, inst->args[0]);
+    uint64_t limit = (uint64_t)1 << SMALL_INDEX_BITS;
+    if (inst->imm2 != 0 && inst->imm2 < limit)
+        limit = inst->imm2;
+    lv exists = mk_icmp(u, LLVMIntULT, b->base, mk_i64(u, limit));
+    if (inst->imm2 != 0 && b->stride != 0) {
+        uint64_t distance = (uint64_t)(b->stride * (int64_t)(u->width - 1));
+        lv last = mk_add(u, b->base, mk_i64(u, distance));
+        exists = mk_and(u, exists, mk_icmp(u, LLVMIntULT, last, mk_i64(u, limit)));
+    }
+    if (offset->op != LS_OP_CONST || !small((int64_t)offset->imm)) {
+        uint64_t half = (uint64_t)1 << 61;
+        lv moved = mk_add(u, a->base, mk_i64(u, half));
+        exists = mk_and(u, exists, mk_icmp(u, LLVMIntULT, moved, mk_i64(u, 2 * half)));
+    }
+    return exists;
+}
+
 static void index_linear(unit *u, const ls__ir_inst *inst, const linear *a, const linear *b,
                          val *out)
 {
     if (inst->imm > MAX_STRIDE || !small(b->stride * (int64_t)inst->imm + a->stride))
         return;
-    lv args[2] = {a->base, b->base};
-    lv first = ls__llvm_arith(u, inst, args);
-    int64_t stride = a->stride + b->stride * (int64_t)inst->imm;
-    lv valid = both(u, a->valid, b->valid);
-    if (!(inst->flags & LS__IR_NOWRAP) && (a->stride != 0 || b->stride != 0)) {
-        uint64_t last = u->width - 1, nowhere = (uint64_t)LS_NOWHERE;
-        args[0] = mk_add(u, a->base, mk_i64(u, (uint64_t)a->stride * last));
-        args[1] = mk_add(u, b->base, mk_i64(u, (uint64_t)b->stride * last));
-        lv end = ls__llvm_arith(u, inst, args);
-        valid = both(u, valid, mk_icmp(u, LLVMIntNE, first, mk_i64(u, nowhere)));
-        valid = both(u, valid, mk_icmp(u, LLVMIntNE, end, mk_i64(u, nowhere)));
+    out->stride = a->stride + b->stride * (int64_t)inst->imm;
+    out->valid = both(u, a->valid, b->valid);
+    if ((inst->flags & LS__IR_NOWRAP) || (a->stride == 0 && b->stride == 0)) {
+        lv args[2] = {a->base, b->base};
+        out->base = ls__llvm_arith(u, inst, args);
+        return;
     }
-    out->base = first;
-    out->stride = stride;
-    out->valid = valid;
+    out->base = mk_add(u, a->base, mk_mul(u, b->base, mk_i64(u, inst->imm)));
+    out->valid = both(u, out->valid, index_exists(u, inst, a, b));
 }
 
 static void find_linear(unit *u, const ls__ir_inst *inst, val *out)
