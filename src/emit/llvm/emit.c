@@ -170,11 +170,14 @@ static LLVMTargetMachineRef create_machine(const emitter *e, ls_error *error)
 }
 
 /* Our own passes have folded, shared and moved what they could, so a few suffice: variables become
- * values, what the emitter has said in too many words is shortened. Loops are not unrolled: that of
- * the strands would be, which gains nothing and takes most of the time. */
-static const char optimized[] =
-    "function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,"
-    "loop-mssa(licm),early-cse<memssa>,simplifycfg)";
+ * values, what the emitter has said in too many words is shortened. Loops are unrolled only where
+ * scalar code has short ones: that of the strands would be, which gains nothing and takes most of
+ * the time. */
+#define BEFORE_UNROLLING                                                                           \
+    "function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,"                 \
+    "loop-mssa(licm),"
+#define UNROLLING "loop(loop-rotate,indvars,loop-unroll-full),sroa,instcombine<no-verify-fixpoint>,"
+#define AFTER_UNROLLING "early-cse<memssa>,simplifycfg)"
 
 static ls_status run_passes(const emitter *e, LLVMTargetMachineRef machine, ls_error *error)
 {
@@ -183,7 +186,11 @@ static ls_status run_passes(const emitter *e, LLVMTargetMachineRef machine, ls_e
     LLVMPassBuilderOptionsRef options = l->CreatePassBuilderOptions();
     l->PassBuilderOptionsSetLoopVectorization(options, 0);
     l->PassBuilderOptionsSetSLPVectorization(options, 0);
-    const char *pipeline = e->target.quick ? "function(mem2reg,early-cse,dce)" : optimized;
+    const char *pipeline = BEFORE_UNROLLING AFTER_UNROLLING;
+    if (e->target.quick)
+        pipeline = "function(mem2reg,early-cse,dce)";
+    else if (e->has_short_loops)
+        pipeline = BEFORE_UNROLLING UNROLLING AFTER_UNROLLING;
     LLVMErrorRef failure = l->RunPasses(e->out, pipeline, machine, options);
     l->DisposePassBuilderOptions(options);
     if (!failure)

@@ -296,10 +296,19 @@ static void emit_round(unit *u, const ls__ir_inst *loop, lv lanes, lb head, lb e
     mk_br(u, head);
 }
 
+enum { SHORT_TRIPS = 8 };
+
+static void note_short_loop(unit *u, const ls__ir_inst *loop)
+{
+    uint64_t bound = u->width == 1 ? ls__ir_loop_bound(u->function, loop) : 0;
+    u->e->has_short_loops |= bound != 0 && bound <= SHORT_TRIPS;
+}
+
 static void emit_loop(unit *u, const ls__ir_inst *inst, note *n)
 {
     lv saved = u->mask, lanes = NULL, round_mask = saved;
     lb outside = u->empty, head = mk_block(u);
+    note_short_loop(u, inst);
     n->exit = mk_block(u);
     n->next = mk_block(u);
     n->in_step = false;
