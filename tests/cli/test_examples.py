@@ -16,17 +16,21 @@ def saxpy_expected():
 def reduction_expected(x, groups):
     """Lane by lane, then the butterfly, then subgroup by subgroup, as the kernel's comment says."""
     sums = []
-    for group in range(groups):
-        lanes = [0.0] * 256
-        for start in range(group * 256, len(x), groups * 256):
-            for lane, value in enumerate(x[start:start + 256]):
-                lanes[lane] = f32(lanes[lane] + value)
+    subgroups, rows = groups * 8, len(x) // 32
+    each = -(-rows // subgroups)
+    for subgroup in range(subgroups):
+        stretch = x[32 * subgroup * each:32 * min((subgroup + 1) * each, rows)]
+        if subgroup == subgroups - 1:
+            stretch = stretch + x[32 * rows:]
+        lanes = [0.0] * 32
+        for i, value in enumerate(stretch):
+            lanes[i % 32] = f32(lanes[i % 32] + value)
         for step in (16, 8, 4, 2, 1):
             lanes = [f32(v + lanes[i ^ step]) for i, v in enumerate(lanes)]
-        total = lanes[0]
-        for first in range(32, 256, 32):
-            total = f32(total + lanes[first])
-        sums.append(total)
+        if subgroup % 8 == 0:
+            sums.append(lanes[0])
+        else:
+            sums[-1] = f32(sums[-1] + lanes[0])
     return sums
 
 
