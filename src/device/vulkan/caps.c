@@ -63,6 +63,7 @@ static void describe_target(ls__vulkan_device *device)
         .fma = physical->driver != VK_DRIVER_ID_MESA_LLVMPIPE && !ls__vulkan_is_software(physical),
         .div = physical->driver == VK_DRIVER_ID_MESA_LLVMPIPE,
         .sqrt = physical->driver == VK_DRIVER_ID_MESA_LLVMPIPE,
+        .llvmpipe = physical->driver == VK_DRIVER_ID_MESA_LLVMPIPE,
     };
     describe_floats(&physical->float_controls, &target);
     ls__spirv_target_print(&target, device->target);

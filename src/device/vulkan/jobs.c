@@ -123,9 +123,21 @@ static ls_status report_trap(ls__vulkan_executor *executor, ls__job *job)
                     result->trap_lane);
 }
 
+/* A limit of one driver (emit/spirv/llvmpipe.c) that its kernels find out about. */
+static ls_status report_ended_loops(ls__job_result *result)
+{
+    ls__fail(&result->error, LS_E_LIMIT,
+             "the driver ended loops of a kernel early: it runs at most 65535 rounds of all loops "
+             "of a lane");
+    return ls__fail_hint(&result->error, LS_E_LIMIT, "run it on another device, such as cpu");
+}
+
 static ls_status report(ls__vulkan_recorder *r, ls__vulkan_end end)
 {
     ls__job_result *result = &r->job->result;
+    if ((end == LS__VULKAN_TRAPPED || end == LS__VULKAN_CANCELLED) &&
+        (ls__vulkan_status(r->executor)->stopped & LS__SPIRV_STOPPED_LOOPS) != 0)
+        return report_ended_loops(result);
     switch (end) {
     case LS__VULKAN_GOES_ON:
         result->measured = r->timed;

@@ -33,7 +33,11 @@
  *
  * Cancelling. Every kernel looks at `cancel` when a workgroup starts, and now and then in loops
  * without a constant bound (LS__SPIRV_POLLS says that it has some). When it is not 0, the workgroup
- * ends early and sets `stopped`. Work that `stopped` does not tell of was done whole.
+ * ends early and sets LS__SPIRV_STOPPED_CANCEL in `stopped`. Work that `stopped` does not tell of
+ * was done whole.
+ *
+ * LS__SPIRV_STOPPED_LOOPS in `stopped` says that the driver has ended loops which were to go on
+ * (llvmpipe.c): what the kernel left behind is wrong.
  */
 #ifndef LS_EMIT_SPIRV_ABI_H
 #define LS_EMIT_SPIRV_ABI_H
@@ -125,6 +129,8 @@ typedef struct ls__spirv_sizes {
     uint32_t global_size[3], workgroup_count[3];
 } ls__spirv_sizes;
 
+enum { LS__SPIRV_STOPPED_CANCEL = 1, LS__SPIRV_STOPPED_LOOPS = 2 }; /* status.stopped */
+
 typedef struct ls__spirv_trap_slot {
     uint32_t lane; /* linear local id */
     uint32_t code;
@@ -133,7 +139,7 @@ typedef struct ls__spirv_trap_slot {
 /* Before a job: all 0, but the two that say UINT32_MAX, and the slots. */
 typedef struct ls__spirv_status {
     uint32_t cancel;        /* the host's: not 0 = stop */
-    uint32_t stopped;       /* not 0: `cancel` was seen, work was left undone */
+    uint32_t stopped;       /* not 0: work was left undone */
     uint32_t trap_sequence; /* UINT32_MAX: none trapped */
     uint32_t trap_group;    /* UINT32_MAX at first */
     uint64_t trap_slots;    /* address of ls__spirv_trap_slot[trap_slot_count]; need not be clear */

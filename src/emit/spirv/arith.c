@@ -67,6 +67,58 @@ static const ls__ir_inst *constant_of(const unit *u, ls_value value)
     return inst->op == LS_OP_CONST ? inst : NULL;
 }
 
+/* --- what drivers must not know --------------------------------------------------------------- */
+
+ref ls__spirv_hidden(unit *u, ls_type type, ref value)
+{
+    uint32_t bits = ls__spirv_bits(type);
+    ref integer = ls__spirv_int(u, bits), zero = ls__spirv_zero(u, bits);
+    bool is_float = type == LS_TYPE_F32 || type == LS_TYPE_F64;
+    if (is_float)
+        value = mk(u, SpvOpBitcast, integer, value);
+    value = mk(u, SpvOpBitwiseOr, integer, value, zero);
+    return is_float ? mk(u, SpvOpBitcast, ls__spirv_type(u, type), value) : value;
+}
+
+bool ls__spirv_is_loaded(const unit *u, ls_value value)
+{
+    const ls__ir_inst *inst = ls__ir_def(u->f.function, value);
+    return inst->op == LS_OP_LOAD && inst->base.kind != LS_BASE_LOCAL &&
+           inst->base.kind != LS_BASE_SHARED;
+}
+
+/* An operand of float arithmetic. llvmpipe takes x + 0 for x, x * 0 for 0 and x / 0 for anything
+ * when it finds out that an operand is 0, so there it must not find out. What came from memory, and
+ * results of arithmetic on hidden operands, it cannot know. */
+static ref float_operand(unit *u, ls_type type, ls_value value)
+{
+    const ls__ir_inst *inst = ls__ir_def(u->f.function, value);
+    ref plain = ls__spirv_value(u, value);
+    if (!u->target.llvmpipe || ls__spirv_is_loaded(u, value))
+        return plain;
+    switch ((ls_op)inst->op) {
+    case LS_OP_CONST: /* zeros are hidden as they are made */
+    case LS_OP_FADD:
+    case LS_OP_FSUB:
+    case LS_OP_FMUL:
+    case LS_OP_FDIV:
+    case LS_OP_FFROM_BITS: /* hidden there */
+        return plain;
+    default:
+        return ls__spirv_hidden(u, type, plain);
+    }
+}
+
+/* An operand of a signed comparison of 64 bits. Mesa 22 gets wrong the comparison of a widened
+ * value with a constant. */
+static ref wide_operand(unit *u, ls_value value)
+{
+    ref plain = ls__spirv_value(u, value);
+    if (!u->target.llvmpipe && ls__ir_def(u->f.function, value)->op != LS_OP_CONST)
+        return plain;
+    return ls__spirv_is_loaded(u, value) ? plain : ls__spirv_hidden(u, LS_TYPE_I64, plain);
+}
+
 /* --- integers: the operation at hand ---------------------------------------------------------- */
 
 typedef struct op { /* an operation of `bits` on operands a, b, c */
@@ -155,7 +207,8 @@ static ref minmax(unit *u, const op *o)
         i++;
     if (o->bits == 32)
         return mk_glsl(u, table[i].glsl, o->type, o->a, o->b);
-    ref is_first = mk(u, table[i].less, o->boolean, o->a, o->b);
+    ref a = wide_operand(u, o->inst->args[0]), b = wide_operand(u, o->inst->args[1]);
+    ref is_first = mk(u, table[i].less, o->boolean, a, b);
     return choose(u, o->type, is_first, o->a, o->b);
 }
 
@@ -356,17 +409,25 @@ static ref change_sign(unit *u, const op *o)
     return mk(u, SpvOpBitcast, o->type, raw);
 }
 
+/* The operations that llvmpipe folds. */
+static ref arithmetic(unit *u, const op *o, SpvOp which)
+{
+    ls_type type = (ls_type)o->inst->type;
+    ref a = float_operand(u, type, o->inst->args[0]), b = float_operand(u, type, o->inst->args[1]);
+    return ls__spirv_exact(u, mk(u, which, o->type, a, b));
+}
+
 static ref float_op(unit *u, const op *o)
 {
     switch ((ls_op)o->inst->op) {
     case LS_OP_FADD:
-        return ls__spirv_exact(u, mk(u, SpvOpFAdd, o->type, o->a, o->b));
+        return arithmetic(u, o, SpvOpFAdd);
     case LS_OP_FSUB:
-        return ls__spirv_exact(u, mk(u, SpvOpFSub, o->type, o->a, o->b));
+        return arithmetic(u, o, SpvOpFSub);
     case LS_OP_FMUL:
-        return ls__spirv_exact(u, mk(u, SpvOpFMul, o->type, o->a, o->b));
+        return arithmetic(u, o, SpvOpFMul);
     case LS_OP_FDIV:
-        return ls__spirv_exact(u, mk(u, SpvOpFDiv, o->type, o->a, o->b));
+        return arithmetic(u, o, SpvOpFDiv);
     case LS_OP_FMA:
         return ls__spirv_exact(u, mk_glsl(u, GLSLstd450Fma, o->type, o->a, o->b, o->c));
     case LS_OP_FSQRT:
@@ -506,10 +567,15 @@ ref ls__spirv_pure(unit *u, const ls__ir_inst *inst)
     case LS_OP_NOT:
         return operand == LS_TYPE_BOOL ? mk(u, SpvOpLogicalNot, o.boolean, o.a)
                                        : mk(u, SpvOpNot, o.type, o.a);
-    case LS_OP_EQ:
-    case LS_OP_NE:
     case LS_OP_SLT:
     case LS_OP_SLE:
+        if (operand == LS_TYPE_I64) {
+            o.a = wide_operand(u, inst->args[0]);
+            o.b = wide_operand(u, inst->args[1]);
+        }
+        return mk(u, plain_op((ls_op)inst->op), o.boolean, o.a, o.b);
+    case LS_OP_EQ:
+    case LS_OP_NE:
     case LS_OP_ULT:
     case LS_OP_ULE:
         if (operand != LS_TYPE_BOOL)

@@ -31,7 +31,8 @@ typedef enum once {
     ONCE_LOCAL_ID,
     ONCE_WORKGROUP_ID = ONCE_LOCAL_ID + 3,
     ONCE_SIZES = ONCE_WORKGROUP_ID + 3, /* global_size, then workgroup_count */
-    ONCE_ZERO64 = ONCE_SIZES + 6,
+    ONCE_ZERO = ONCE_SIZES + 6,
+    ONCE_ZERO64,
     ONCE_COUNT
 } once;
 
@@ -197,6 +198,10 @@ ref ls__spirv_float_value(unit *u, uint32_t bits, uint64_t value); /* constant, 
 ref ls__spirv_compare(unit *u, ls_op op, uint32_t bits, ref a, ref b);
 ref ls__spirv_is_nan(unit *u, uint32_t bits, ref value);
 ref ls__spirv_exact(unit *u, ref value); /* decorated NoContraction */
+/* The same value, of which the driver cannot know anything. */
+ref ls__spirv_hidden(unit *u, ls_type type, ref value);
+/* Whether it was loaded from a buffer or table, so that the driver knows nothing of it. */
+bool ls__spirv_is_loaded(const unit *u, ls_value value);
 
 /* --- memory.c --------------------------------------------------------------------------------- */
 void ls__spirv_plan_objects(unit *u, const ls__ir_function *function, object *locals,
@@ -225,6 +230,7 @@ ref ls__spirv_result_type(unit *u, const ls__ir_function *function);
 /* --- stop.c: traps and cancelling ------------------------------------------------------------- */
 void ls__spirv_trap(unit *u, ref code);
 ref ls__spirv_cancelled(unit *u); /* bool: what the host says now; notes that it was seen */
+void ls__spirv_set_stopped(unit *u, uint32_t why); /* LS__SPIRV_STOPPED_* */
 /* For the back edge of `loop`: 0 when it needs no look, else a bool: leave. */
 ref ls__spirv_poll(unit *u, const ls__ir_inst *loop, bool *is_uniform);
 /* After such a loop, or a call of what has some: returns when it was left for that. */
@@ -232,6 +238,10 @@ void ls__spirv_leave_when_stopped(unit *u, bool is_uniform);
 bool ls__spirv_loop_polls(const ls__ir_function *function, const ls__ir_inst *loop);
 void ls__spirv_set_stop_flag(unit *u); /* what `cancel` says, for the workgroup */
 ref ls__spirv_stop_flag(unit *u);      /* bool: what was set */
+
+/* --- llvmpipe.c: limits of that driver -------------------------------------------------------- */
+void ls__spirv_check_depth(unit *u); /* fails when the kernel may be too deep */
+void ls__spirv_check_loops(unit *u); /* at the end of main: notes loops that were ended */
 
 /* --- kernel.c --------------------------------------------------------------------------------- */
 /* Between the two a function is written, within another if need be. `function` NULL: one of the

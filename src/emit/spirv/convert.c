@@ -50,23 +50,15 @@ static ref power(unit *u, uint32_t bits, uint32_t exponent, bool is_negative)
     return ls__spirv_float_const(u, bits, sign | value);
 }
 
-/* The operand as drivers cannot see it: lavapipe gives back the integer that a float was made of,
- * though that was rounded, unless the operations are decorated as well. */
-static ref hidden(unit *u, const conversion *c)
-{
-    ref integer = ls__spirv_int(u, c->from_bits), zero = ls__spirv_zero(u, c->from_bits);
-    ref bits = mk(u, SpvOpBitcast, integer, c->a);
-    bits = mk(u, SpvOpBitwiseOr, integer, bits, zero);
-    return mk(u, SpvOpBitcast, ls__spirv_float(u, c->from_bits), bits);
-}
-
+/* The operand is hidden: lavapipe gives back the integer that a float was made of, though that was
+ * rounded, unless the operations are decorated as well. */
 static ref to_signed(unit *u, const conversion *c)
 {
     uint32_t bits = (uint32_t)c->inst->imm;
     uint64_t limit = UINT64_C(1) << (bits - 1);
     ref low = power(u, c->from_bits, bits - 1, true),
         high = power(u, c->from_bits, bits - 1, false);
-    ref seen = hidden(u, c);
+    ref seen = ls__spirv_hidden(u, c->from, c->a);
     ref result = ls__spirv_exact(u, mk(u, SpvOpConvertFToS, c->type, seen));
     ref below = ls__spirv_compare(u, LS_OP_FLT, c->from_bits, c->a, low);
     ref above = ls__spirv_compare(u, LS_OP_FLE, c->from_bits, high, c->a);
@@ -81,7 +73,7 @@ static ref to_unsigned(unit *u, const conversion *c)
     uint32_t bits = (uint32_t)c->inst->imm;
     uint64_t largest = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
     ref one = power(u, c->from_bits, 0, false), high = power(u, c->from_bits, bits, false);
-    ref seen = hidden(u, c);
+    ref seen = ls__spirv_hidden(u, c->from, c->a);
     ref result = ls__spirv_exact(u, mk(u, SpvOpConvertFToU, c->type, seen));
     /* False for fractions, what is negative, and NaN: all are 0. */
     ref counts = ls__spirv_compare(u, LS_OP_FLE, c->from_bits, one, c->a);
@@ -178,11 +170,8 @@ static ref from_bits(unit *u, const conversion *c)
     ref bits = c->a;
     if (known->op == LS_OP_CONST)
         return ls__spirv_float_value(u, c->from_bits, known->imm);
-    if (known->op != LS_OP_LOAD || known->base.kind == LS_BASE_LOCAL ||
-        known->base.kind == LS_BASE_SHARED) {
-        ref zero = ls__spirv_zero(u, c->from_bits);
-        bits = mk(u, SpvOpBitwiseOr, ls__spirv_int(u, c->from_bits), bits, zero);
-    }
+    if (!ls__spirv_is_loaded(u, c->inst->args[0]))
+        bits = ls__spirv_hidden(u, c->from, bits);
     return mk(u, SpvOpBitcast, c->type, bits);
 }
 

@@ -275,6 +275,7 @@ static ref emit_main(unit *u)
     mk(u, SpvOpFunctionCall, ls__spirv_void(u), u->function[u->kernel->id.id]);
     if (traps)
         report_traps(u);
+    ls__spirv_check_loops(u);
     return ls__spirv_close(u, &saved, ls__spirv_void(u), NULL, "main");
 }
 
@@ -355,6 +356,7 @@ words ls__spirv_module(unit *u)
     ls__spirv_int(u, 64);
     ls__ir_walk(u->kernel->body, find_waiting, &u->has_barriers);
     emit_with_callees(u, u->kernel);
+    ls__spirv_check_depth(u);
     ref main = emit_main(u);
     put_modes(u, main);
     return assemble(u, main);

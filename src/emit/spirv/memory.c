@@ -248,12 +248,6 @@ void ls__spirv_clear_locals(unit *u)
 /* --- memory types and values --------------------------------------------------------------------
  */
 
-static ref hidden(unit *u, uint32_t bits, ref value)
-{
-    ref zero = ls__spirv_zero(u, bits);
-    return mk(u, SpvOpBitwiseOr, ls__spirv_int(u, bits), value, zero);
-}
-
 /* The value of the low bytes of `bits`, an integer of 32 or more bits that may hold others above.
  */
 static ref widen(unit *u, ls_mem mem, ref bits, uint32_t have)
@@ -281,7 +275,7 @@ static ref widen(unit *u, ls_mem mem, ref bits, uint32_t have)
     }
     case LS_MEM_F32:
     case LS_MEM_F64:
-        bits = hidden(u, size, bits);
+        bits = ls__spirv_hidden(u, size == 64 ? LS_TYPE_I64 : LS_TYPE_I32, bits);
         return mk(u, SpvOpBitcast, ls__spirv_float(u, size), bits);
     default:
         return bits;

@@ -54,19 +54,6 @@ ref ls__spirv_pushed(unit *u, push member)
     return *known;
 }
 
-ref ls__spirv_zero(unit *u, uint32_t bits)
-{
-    ref zero = ls__spirv_pushed(u, PUSH_ZERO);
-    if (bits == 32)
-        return zero;
-    if (!u->f.once[ONCE_ZERO64]) {
-        words *saved = ls__spirv_at_entry(u);
-        u->f.once[ONCE_ZERO64] = mk(u, SpvOpUConvert, ls__spirv_int(u, 64), zero);
-        u->out = saved;
-    }
-    return u->f.once[ONCE_ZERO64];
-}
-
 /* --- addresses -------------------------------------------------------------------------------- */
 
 static ref add_offset(unit *u, ref address, uint32_t offset)
@@ -185,6 +172,29 @@ static ref component(unit *u, ref *variable, SpvBuiltIn builtin, uint32_t dimens
     ref pointer = ls__spirv_pointer(u, SpvStorageClassInput, word);
     ref at = mk(u, SpvOpAccessChain, pointer, *variable, index);
     *known = mk(u, SpvOpLoad, word, at);
+    u->out = saved;
+    return *known;
+}
+
+/* The push constant would do, but lavapipe compiles a shader anew for the values of push constants
+ * that loops and branches depend on; it does not where they are mixed with anything else. */
+ref ls__spirv_zero(unit *u, uint32_t bits)
+{
+    ref *known = &u->f.once[bits == 64 ? ONCE_ZERO64 : ONCE_ZERO];
+    ref narrow = 0, group = 0;
+    if (*known)
+        return *known;
+    if (bits == 64) {
+        narrow = ls__spirv_zero(u, 32);
+    } else {
+        narrow = ls__spirv_pushed(u, PUSH_ZERO);
+        group = component(u, &u->workgroup_id, SpvBuiltInWorkgroupId, 0, &group);
+    }
+    words *saved = ls__spirv_at_entry(u);
+    if (bits == 64)
+        *known = mk(u, SpvOpUConvert, ls__spirv_int(u, 64), narrow);
+    else
+        *known = mk(u, SpvOpBitwiseAnd, ls__spirv_int(u, 32), narrow, group);
     u->out = saved;
     return *known;
 }

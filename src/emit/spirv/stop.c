@@ -44,17 +44,24 @@ void ls__spirv_trap(unit *u, ref code)
 /* --- looking at the host's flag -----------------------------------------------------------------
  */
 
+void ls__spirv_set_stopped(unit *u, uint32_t why)
+{
+    ref word = ls__spirv_int(u, 32), bits = ls__spirv_u32(u, why);
+    ref scope = ls__spirv_u32(u, SpvScopeQueueFamily), relaxed = ls__spirv_u32(u, 0);
+    ref stopped = ls__spirv_status_word(u, offsetof(ls__spirv_status, stopped));
+    mk(u, SpvOpAtomicOr, word, stopped, scope, relaxed, bits);
+}
+
 ref ls__spirv_cancelled(unit *u)
 {
-    ref word = ls__spirv_int(u, 32), zero = ls__spirv_u32(u, 0), one = ls__spirv_u32(u, 1);
+    ref word = ls__spirv_int(u, 32), zero = ls__spirv_u32(u, 0);
     ref scope = ls__spirv_u32(u, SpvScopeQueueFamily);
     ref is_volatile = ls__spirv_u32(u, SpvMemorySemanticsVolatileMask);
     ref flag = ls__spirv_status_word(u, offsetof(ls__spirv_status, cancel));
     ref read = mk(u, SpvOpAtomicLoad, word, flag, scope, is_volatile);
     ref seen = mk(u, SpvOpINotEqual, ls__spirv_bool(u), read, zero);
     ref merge = ls__spirv_begin_if(u, seen);
-    ref stopped = ls__spirv_status_word(u, offsetof(ls__spirv_status, stopped));
-    mk(u, SpvOpAtomicOr, word, stopped, scope, zero, one);
+    ls__spirv_set_stopped(u, LS__SPIRV_STOPPED_CANCEL);
     ls__spirv_end_if(u, merge);
     return seen;
 }

@@ -28,7 +28,8 @@
     X(subgroup32, "subgroups of 32 lanes in linear order, with shuffle and ballot")                \
     X(fma, "fma rounds once")                                                                      \
     X(div, "float division is correctly rounded")                                                  \
-    X(sqrt, "square root is correctly rounded")
+    X(sqrt, "square root is correctly rounded")                                                    \
+    X(llvmpipe, "the driver is Mesa's llvmpipe: loops and branches have limits (llvmpipe.c)")
 
 /* "szinp32 szinp64 ... " */
 #define LS__SPIRV_TARGET_WORD(word, text) #word " "
