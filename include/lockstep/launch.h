@@ -249,13 +249,17 @@ typedef struct ls_receipt {
 /* Fills the receipt and returns its outcome; never waits. A terminal receipt never changes. */
 LS_API ls_outcome ls_fence_query(const ls_fence *fence, ls_receipt *receipt);
 /* LS_OK (succeeded), LS_E_FAILED, LS_E_INDETERMINATE: terminal, and the receipt says more.
- * LS_E_TIMEOUT: still pending, nothing changed. `receipt` is optional. Blocks. */
+ * LS_E_TIMEOUT: still pending, nothing changed. `receipt` is optional. Blocks. With LS_FOREVER the
+ * calling thread may run what is pending itself, which saves waking another: the way to wait for
+ * small work. */
 LS_API ls_status ls_fence_wait(const ls_fence *fence, uint64_t limit_ns, ls_receipt *receipt,
                                ls_error *error);
 /* Asks the device to stop and waits up to limit_ns: it ends failed but quiescent (cause
  * LS_E_CANCELLED), or, when the device does not stop in time, indeterminate; a submission that ends
  * by itself first keeps its outcome. One that has not begun ends at once. A limit of 0 only asks:
- * LS_E_TIMEOUT while it is still pending. LS_OK once it is terminal. Blocks. */
+ * LS_E_TIMEOUT while it is still pending. LS_OK once it is terminal. Kernels on the host's own
+ * threads (devices `cpu` and `reference`) stop at their next loop iteration or workgroup, and may
+ * be waited for beyond the limit. Blocks. */
 LS_API ls_status ls_fence_cancel(ls_fence *fence, uint64_t limit_ns, ls_error *error);
 /* Gives up the handle; the submission goes on. Accepts NULL. */
 LS_API void ls_fence_destroy(ls_fence **fence);

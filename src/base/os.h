@@ -20,6 +20,22 @@ uint32_t ls__os_cpu_count(void); /* that this process may use */
 int ls__os_cond_init(pthread_cond_t *cond);
 bool ls__os_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex, uint64_t deadline_ns);
 
+/* A thread of the library. It blocks all signals, so that the program's handlers run on the
+ * program's threads, but for those that the thread itself would cause (SIGSEGV, SIGBUS, SIGFPE,
+ * SIGILL): blocked, they would end the process before a crash handler can say anything. Returns
+ * pthread_create's result. */
+int ls__os_thread_create(pthread_t *thread, void *(*run)(void *), void *argument);
+
+/* Between two looks of a thread that waits awake. */
+static inline void ls__os_relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("isb");
+#endif
+}
+
 /* Whole file into heap memory (ls__mem_free), zero-terminated beyond *size. Refuses directories;
  * over `limit_bytes` is LS_E_LIMIT, UINT64_MAX = no limit. */
 ls_status ls__os_read_file(const char *path, uint64_t limit_bytes, void **bytes, size_t *size,

@@ -232,6 +232,11 @@ typedef struct ls__backend {
     /* Runs an accepted job; returns at once. Several jobs may be started; they run in order of
      * their start. */
     void (*start)(ls__backend_device *device, ls__job *job);
+    /* Runs an accepted job on the calling thread; returns once it has ended, without
+     * ls__backend_done. False: not now, as other jobs are there; nothing has happened, start it
+     * instead. Such a job must end soon when job->cancel is set, as nobody can give it up. May be
+     * NULL: every job is started. */
+    bool (*run)(ls__backend_device *device, ls__job *job);
     /* Asks a started job to stop; job->cancel is set already. One that has not begun ends at once.
      * May be NULL: the device polls job->cancel, or cannot be stopped (caps.cancel). */
     void (*cancel)(ls__backend_device *device, ls__job *job);

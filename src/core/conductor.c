@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The conductor: one thread a device takes submissions from the queue in order, runs each to its
- * end, and publishes the outcome.
+ * The queue: submissions are run in order, one at a time, each to its end, and its outcome is
+ * published. The order of the queue is the order of submission, so a submission's stream
+ * predecessors and the fences it waits for have always ended before its turn.
  *
- * One submission at a time is with the backend. The order of the queue is the order of submission,
- * so a submission's stream predecessors and the fences it waits for have always ended before its
- * turn.
+ * Waking a thread takes longer than a small kernel runs, for the one that wakes as for the one that
+ * is woken. So a thread that waits without a limit runs what is first in the queue itself, and the
+ * conductor, a thread of the device, runs what nobody waits for, and ends what outlasts its time
+ * limit. While submissions come that are run by those who wait for them, the conductor is not woken
+ * for each: it takes naps, longer and longer, and looks whether something was left. As soon as it
+ * finds something it sleeps for good and is woken for each submission, and so it does after a nap
+ * in which nothing was submitted.
  */
 #include <stdio.h>
 #include <string.h>
@@ -202,6 +207,8 @@ void ls__submission_finish(ls__submission *s, ls_outcome outcome, const ls_error
     quarantine_remote(s);
     pthread_mutex_lock(&device->lock);
     unlink_submission(s);
+    if (device->limited == s)
+        device->limited = NULL;
     for (uint32_t i = 0; i < s->plan->allocation_count; i++)
         s->plan->allocations[i]->pending--;
     if (outcome == LS_INDETERMINATE)
@@ -219,13 +226,14 @@ void ls__submission_finish(ls__submission *s, ls_outcome outcome, const ls_error
     if (outcome != LS_SUCCEEDED)
         fail_stream(s, &receipt.error);
     s->stream = NULL;
+    atomic_fetch_add_explicit(&device->ends, 1, memory_order_relaxed);
     pthread_cond_broadcast(&device->changed);
     pthread_mutex_unlock(&device->lock);
     if (!s->abandoned)
         ls__submission_free(s);
 }
 
-/* --- the thread ------------------------------------------------------------------------------- */
+/* --- running ---------------------------------------------------------------------------------- */
 /* Under the lock: whether the submission may run; if not, why and how it ends. */
 static bool may_run(const ls__submission *s, ls_outcome *outcome, ls_error *error)
 {
@@ -264,23 +272,106 @@ static ls_outcome outcome_of(ls_status status)
                                           : LS_FAILED_QUIESCENT;
 }
 
-static void conduct_one(ls__submission *s)
+bool ls__queue_is_ready(const ls_device *device)
 {
-    ls_device *device = s->device;
+    return device->first && !device->occupied && !device->finishing;
+}
+
+void ls__queue_run_first(ls_device *device, bool helping)
+{
+    ls__submission *s = device->first;
     ls_error error = {0};
     ls_outcome outcome;
-    pthread_mutex_lock(&device->lock);
-    bool run = may_run(s, &outcome, &error);
-    s->running = run;
-    pthread_mutex_unlock(&device->lock);
-    if (run) {
-        s->begun_ns = ls__os_now_ns();
-        s->deadline_ns = LS_FOREVER;
-        if (s->time_limit_ns && s->time_limit_ns < LS_FOREVER - s->begun_ns)
-            s->deadline_ns = s->begun_ns + s->time_limit_ns;
-        outcome = outcome_of(ls__submission_run(s, &error));
+    s->claimed = device->occupied = true;
+    s->helped = helping;
+    s->running = may_run(s, &outcome, &error);
+    s->begun_ns = ls__os_now_ns();
+    s->deadline_ns = LS_FOREVER;
+    if (s->time_limit_ns && s->time_limit_ns < LS_FOREVER - s->begun_ns)
+        s->deadline_ns = s->begun_ns + s->time_limit_ns;
+    if (s->running && helping && s->deadline_ns != LS_FOREVER) {
+        device->limited = s;
+        if (ls__conductor_must_wake(device, s->deadline_ns))
+            pthread_cond_signal(&device->work);
     }
+    bool run = s->running;
+    pthread_mutex_unlock(&device->lock);
+    if (run)
+        outcome = outcome_of(ls__submission_run(s, &error));
     ls__submission_finish(s, outcome, &error);
+    pthread_mutex_lock(&device->lock);
+    device->occupied = false;
+}
+
+/* --- the conductor ---------------------------------------------------------------------------- */
+bool ls__conductor_must_wake(ls_device *device, uint64_t until_ns)
+{
+    if (device->conductor_until <= until_ns)
+        return false;
+    device->conductor_until = 0;
+    return true;
+}
+
+void ls__conductor_wake(ls_device *device)
+{
+    if (ls__conductor_must_wake(device, 0))
+        pthread_cond_signal(&device->work);
+}
+
+/* The time limit of what a waiting thread runs. */
+static void stop_late(ls_device *device)
+{
+    ls__submission *s = device->limited;
+    if (!s || ls__os_now_ns() < s->deadline_ns)
+        return;
+    if (s->job)
+        atomic_store(&s->job->cancel, 1);
+    device->limited = NULL;
+}
+
+/* 0 = until it is woken. */
+static void nap(ls_device *device, uint64_t ns)
+{
+    uint64_t until = ns ? ls__os_now_ns() + ns : LS_FOREVER;
+    if (device->limited && device->limited->deadline_ns < until)
+        until = device->limited->deadline_ns;
+    device->conductor_until = until;
+    ls__os_cond_wait(&device->work, &device->lock, until);
+    device->conductor_until = 0;
+}
+
+/* Whether the first submission is there for the conductor: what has just been submitted is left to
+ * the thread that submitted it, which may be about to wait for it. */
+static bool is_left(ls_device *device)
+{
+    enum { ALONE_NS = 20000 };
+    if (!ls__queue_is_ready(device))
+        return false;
+    uint64_t sequence = device->first->sequence;
+    uint64_t until = device->first->enqueued_ns + ALONE_NS;
+    if (device->spin_ns == 0 || ls__os_now_ns() >= until)
+        return true;
+    uint32_t seen = atomic_load(&device->ends);
+    pthread_mutex_unlock(&device->lock);
+    ls__device_spin(device, seen, until);
+    pthread_mutex_lock(&device->lock);
+    return ls__queue_is_ready(device) && device->first->sequence == sequence;
+}
+
+/* How long to sleep when there is nothing to run: not for good while those who wait run what is
+ * submitted, or would have done it had the conductor not been first. `ran`: it has just run
+ * something; `sequence`: what had been submitted when it last went to sleep. */
+static uint64_t next_nap(ls_device *device, uint64_t last_ns, bool ran, uint64_t *sequence)
+{
+    enum { FIRST_NAP_NS = 100000 };
+    bool others = ran ? device->waited_soon : device->next_sequence != *sequence;
+    *sequence = device->next_sequence;
+    device->waited_soon = false;
+    if (!others)
+        return 0;
+    if (ran || last_ns == 0)
+        return FIRST_NAP_NS;
+    return last_ns * 2 < LS__CONDUCTOR_NAP_NS ? last_ns * 2 : LS__CONDUCTOR_NAP_NS;
 }
 
 static void *conductor_main(void *argument)
@@ -288,19 +379,19 @@ static void *conductor_main(void *argument)
     ls_device *device = argument;
     ls__os_fenv saved;
     ls__os_fenv_enter(&saved); /* a new thread inherits its maker's */
+    uint64_t nap_ns = 0, sequence = 0;
+    bool ran = false;
     pthread_mutex_lock(&device->lock);
-    for (;;) {
-        ls__submission *s = device->first;
-        if (s && !device->finishing) {
-            s->claimed = true;
-            pthread_mutex_unlock(&device->lock);
-            conduct_one(s);
-            pthread_mutex_lock(&device->lock);
-        } else if (!s && device->stopping) {
-            break;
-        } else {
-            ls__os_cond_wait(&device->changed, &device->lock, LS_FOREVER);
+    while (device->first || !device->stopping) {
+        if (is_left(device)) {
+            ls__queue_run_first(device, false);
+            ran = true;
+            continue;
         }
+        stop_late(device);
+        nap_ns = next_nap(device, nap_ns, ran, &sequence);
+        ran = false;
+        nap(device, nap_ns);
     }
     pthread_mutex_unlock(&device->lock);
     return NULL;
@@ -308,7 +399,7 @@ static void *conductor_main(void *argument)
 
 ls_status ls__conductor_start(ls_device *device, ls_error *error)
 {
-    if (pthread_create(&device->conductor, NULL, conductor_main, device) != 0)
+    if (ls__os_thread_create(&device->conductor, conductor_main, device) != 0)
         return ls__fail(error, LS_E_OUT_OF_MEMORY, "cannot start a thread for device '%s'",
                         device->name);
     return LS_OK;
@@ -318,7 +409,7 @@ void ls__conductor_stop(ls_device *device)
 {
     pthread_mutex_lock(&device->lock);
     device->stopping = true;
-    pthread_cond_broadcast(&device->changed);
+    ls__conductor_wake(device);
     pthread_mutex_unlock(&device->lock);
     pthread_join(device->conductor, NULL);
 }

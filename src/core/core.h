@@ -4,9 +4,9 @@
  * submissions are in queue.h.
  *
  * Locks. Each device has `lock`, which guards everything below it that says so, and `changed`,
- * which is broadcast whenever a submission, a job or the queue changes. No function holds the locks
- * of two devices, and no backend entry is called with a lock held. Counters and the budget are
- * atomics.
+ * which is broadcast whenever a submission or a job ends or is to end. The conductor sleeps on
+ * `work` (conductor.c). No function holds the locks of two devices, and no backend entry is called
+ * with a lock held. Counters and the budget are atomics.
  *
  * Lifetimes. Public handles are counted in `objects`, so that a device is not closed under them.
  * What a batch or a pending submission uses is reference-counted (allocations, programs, modules).
@@ -102,7 +102,10 @@ struct ls_device {
     _Atomic uint64_t counters[LS__COUNTER_COUNT];
     _Atomic uint64_t objects; /* public handles that keep the device open */
     atomic_bool lost;
-    pthread_t conductor; /* runs the queue (conductor.c) */
+    uint64_t spin_ns;      /* a thread that waits looks so long before it sleeps */
+    _Atomic uint32_t ends; /* of jobs and submissions, so that waiting threads can look at it
+                              without the lock */
+    pthread_t conductor;   /* runs what nobody else does (conductor.c) */
     bool watched; /* the conductor's: a hung thread of a fallback device may still report here */
 
     ls__probe *probe; /* what is known of its operations (probe.h); NULL: trusted */
@@ -114,9 +117,15 @@ struct ls_device {
     ls__tiers tiers;
 
     pthread_mutex_t lock;
-    pthread_cond_t changed;
+    pthread_cond_t changed, work;
     /* under `lock` */
     ls__submission *first, *last; /* pending submissions in order */
+    bool occupied;                /* a thread runs the first one, or publishes its end */
+    ls__submission *limited;      /* a waiting thread runs it; the conductor watches its limit */
+    uint64_t conductor_until;     /* how long the conductor sleeps if nobody wakes it; 0: it is
+                                     awake */
+    bool waited_soon;             /* a thread began to wait right after a submission */
+    uint64_t last_enqueued_ns;
     uint64_t next_sequence;
     uint64_t last_mark; /* of the hazard checks */
     bool stopping;
@@ -124,15 +133,17 @@ struct ls_device {
     ls__allocation *quarantine; /* kept for good */
     ls__trace *trace;           /* NULL = none */
     ls__pool pool;
-    ls__submission *abandoned;  /* a hung thread of this device may still look at them */
-    uint32_t finishing;         /* submissions being finished by others than the conductor */
-    ls_device *next_kept;       /* list of devices that were closed but not freed */
+    ls__submission *abandoned; /* a hung thread of this device may still look at them */
+    uint32_t finishing;        /* submissions being finished by others than the conductor */
+    ls_device *next_kept;      /* list of devices that were closed but not freed */
 };
 
 /* The device that a name means, NULL: that is preferred; it may be one that cannot be used
  * (select.c). LS_E_NOT_FOUND, LS_E_STATE: the error lists all names. */
 ls_status ls__device_choose(const char *name, const ls__registry_entry **entry,
                             ls_device_info *info, ls_error *error);
+/* Looks at `ends` until it is not `seen`, or until the deadline; not under the lock. */
+void ls__device_spin(ls_device *device, uint32_t seen, uint64_t deadline_ns);
 void ls__device_count(ls_device *device, ls__counter counter, uint64_t amount);
 /* Marks the device lost; the first error is kept. Takes the lock. */
 void ls__device_lose(ls_device *device, const ls_error *error);

@@ -38,6 +38,7 @@ static void device_free(ls_device *device)
     ls__dir_close(&device->code_cache.dir);
     ls__pool_clear(device);
     ls__mem_free(device->probe);
+    pthread_cond_destroy(&device->work);
     pthread_cond_destroy(&device->changed);
     pthread_cond_destroy(&device->built_changed);
     pthread_mutex_destroy(&device->lock);
@@ -56,19 +57,24 @@ static ls_device *device_new(const ls__registry_entry *entry, const ls_device_in
     device->compiler = entry->compiler ? entry->compiler : "";
     memcpy(device->name, info->name, sizeof device->name);
     memcpy(device->description, info->description, sizeof device->description);
+    device->spin_ns = ls__os_cpu_count() > 1 ? 50000 : 0;
     if (pthread_mutex_init(&device->lock, NULL) != 0)
         goto no_lock;
     if (pthread_mutex_init(&device->build_lock, NULL) != 0)
         goto no_build_lock;
     if (ls__os_cond_init(&device->changed) != 0)
-        goto no_cond;
+        goto no_changed;
+    if (ls__os_cond_init(&device->work) != 0)
+        goto no_work;
     if (ls__os_cond_init(&device->built_changed) != 0)
-        goto no_built_cond;
+        goto no_built_changed;
     return device;
 
-no_built_cond:
+no_built_changed:
+    pthread_cond_destroy(&device->work);
+no_work:
     pthread_cond_destroy(&device->changed);
-no_cond:
+no_changed:
     pthread_mutex_destroy(&device->build_lock);
 no_build_lock:
     pthread_mutex_destroy(&device->lock);
@@ -243,6 +249,17 @@ ls_status ls__device_match(const ls_device *device, const ls_device *other, cons
         return LS_OK;
     return ls__fail(error, LS_E_FOREIGN, "%s belongs to device instance %llu, not to %llu", what,
                     (unsigned long long)other->number, (unsigned long long)device->number);
+}
+
+void ls__device_spin(ls_device *device, uint32_t seen, uint64_t deadline_ns)
+{
+    while (ls__os_now_ns() < deadline_ns) {
+        for (int i = 0; i < 16; i++) {
+            if (atomic_load_explicit(&device->ends, memory_order_relaxed) != seen)
+                return;
+            ls__os_relax();
+        }
+    }
 }
 
 /* --- counters --------------------------------------------------------------------------------- */

@@ -51,16 +51,61 @@ static ls_status status_of(const ls_receipt *receipt, ls_error *error)
     return receipt->error.code;
 }
 
-/* Under the lock: waits until the fence is terminal; false when the time ran out. */
-static bool wait_locked(const ls_fence *fence, uint64_t deadline)
+typedef struct awaited { /* one of both */
+    const ls_fence *fence;
+    const ls_stream *stream;
+} awaited;
+
+static bool is_over(awaited what)
 {
-    ls_device *device = fence->device;
-    while (fence->receipt.outcome == LS_PENDING) {
-        if (!ls__os_cond_wait(&device->changed, &device->lock, deadline) &&
-            fence->receipt.outcome == LS_PENDING)
-            return false;
+    return what.fence ? what.fence->receipt.outcome != LS_PENDING : what.stream->pending == 0;
+}
+
+/* Under the lock. */
+static void run_first(ls_device *device)
+{
+    ls__os_fenv callers;
+    ls__os_fenv_enter(&callers);
+    ls__queue_run_first(device, true);
+    ls__os_fenv_leave(&callers);
+}
+
+/* Under the lock: waits until it is over; false when the time ran out. Without a limit the thread
+ * runs what is to run first, and it itself, unless others do; with one it could not return in time.
+ * A thread that has nothing to run looks for the end for a while before it sleeps. */
+static bool wait_locked(ls_device *device, awaited what, uint64_t deadline)
+{
+    enum { SOON_NS = 50000 };
+    uint64_t awake = 0;
+    bool over;
+    if (deadline == LS_FOREVER && ls__os_now_ns() - device->last_enqueued_ns < SOON_NS)
+        device->waited_soon = true;
+    while (!(over = is_over(what))) {
+        if (ls__queue_is_ready(device) && deadline == LS_FOREVER) {
+            run_first(device);
+            continue;
+        }
+        uint64_t now = ls__os_now_ns();
+        if (now >= deadline)
+            break;
+        if (ls__queue_is_ready(device))
+            ls__conductor_wake(device);
+        if (!awake)
+            awake = now + device->spin_ns;
+        if (now >= awake) {
+            ls__os_cond_wait(&device->changed, &device->lock, deadline);
+            continue;
+        }
+        uint32_t seen = atomic_load(&device->ends);
+        pthread_mutex_unlock(&device->lock);
+        ls__device_spin(device, seen, awake < deadline ? awake : deadline);
+        pthread_mutex_lock(&device->lock);
     }
-    return true;
+    if (device->stopping || (ls__queue_is_ready(device) && /* the rest is the conductor's */
+                             device->first->enqueued_ns + LS__CONDUCTOR_NAP_NS <
+                                 device->conductor_until))
+        ls__conductor_wake(device);
+    return over;
 }
 
 static ls_status fail_pending(ls_error *error)
@@ -76,7 +121,7 @@ ls_status ls_fence_wait(const ls_fence *fence, uint64_t limit_ns, ls_receipt *re
     ls_device *device = fence->device;
     uint64_t begun = ls__os_now_ns();
     pthread_mutex_lock(&device->lock);
-    bool terminal = wait_locked(fence, deadline_of(limit_ns));
+    bool terminal = wait_locked(device, (awaited){.fence = fence}, deadline_of(limit_ns));
     ls_receipt copy = fence->receipt;
     pthread_mutex_unlock(&device->lock);
     ls__device_count(device, LS__COUNTER_sync_points, 1);
@@ -100,6 +145,7 @@ static void cancel_queued(ls__submission *s)
     pthread_mutex_lock(&device->lock);
     device->finishing--;
     pthread_cond_broadcast(&device->changed);
+    ls__conductor_wake(device);
 }
 
 ls_status ls_fence_cancel(ls_fence *fence, uint64_t limit_ns, ls_error *error)
@@ -112,13 +158,16 @@ ls_status ls_fence_cancel(ls_fence *fence, uint64_t limit_ns, ls_error *error)
         cancel_queued(fence->submission);
     } else if (fence->receipt.outcome == LS_PENDING) {
         fence->submission->cancel_requested = true;
+        if (fence->submission->job)
+            atomic_store(&fence->submission->job->cancel, 1);
         pthread_cond_broadcast(&device->changed);
     }
-    bool terminal = wait_locked(fence, deadline_of(limit_ns));
+    awaited what = {.fence = fence};
+    bool terminal = wait_locked(device, what, deadline_of(limit_ns));
     if (!terminal && limit_ns) {
         fence->submission->give_up = true; /* one that does not run yet ends at once anyway */
         pthread_cond_broadcast(&device->changed);
-        terminal = wait_locked(fence, LS_FOREVER);
+        terminal = wait_locked(device, what, LS_FOREVER);
     }
     pthread_mutex_unlock(&device->lock);
     return terminal ? LS_OK : fail_pending(error);
@@ -175,11 +224,8 @@ ls_status ls_stream_wait(ls_stream *stream, uint64_t limit_ns, ls_error *error)
     ls_device *device = stream->device;
     uint64_t begun = ls__os_now_ns(), deadline = deadline_of(limit_ns);
     ls_status status = LS_OK;
-    bool in_time = true;
     pthread_mutex_lock(&device->lock);
-    while (stream->pending && in_time)
-        in_time = ls__os_cond_wait(&device->changed, &device->lock, deadline);
-    if (stream->pending) {
+    if (!wait_locked(device, (awaited){.stream = stream}, deadline)) {
         status = LS_E_TIMEOUT;
     } else if (stream->state == LS_STREAM_FAILED) {
         status = stream->failure.code;

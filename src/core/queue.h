@@ -9,7 +9,8 @@
  *               (plan.c)
  *   submission  a plan with parameters filled in, on its way through the queue (submit.c,
  *               resolve.c)
- *   conductor   the thread of each device that runs submissions in order (conductor.c, run.c)
+ *   conductor   the thread of each device that runs submissions which no waiting thread runs
+ *               (conductor.c, run.c)
  *   fence       the outcome of a submission (fence.c)
  *
  * A part is a run of commands that goes to the backend as one job, or one dispatch that core must
@@ -216,7 +217,8 @@ struct ls__submission {
     ls__job_row *rows;
     uint64_t row_capacity;
 
-    /* while it runs; the conductor's */
+    /* while it runs; of the thread that runs it */
+    bool helped; /* that is a waiting one; the conductor watches the time limit */
     ls__job_result total;
     uint64_t row_count, jobs_run, jobs_measured;
     uint32_t splits;
@@ -227,6 +229,7 @@ struct ls__submission {
     /* under the device's lock */
     bool claimed; /* somebody runs or finishes it */
     bool running;
+    ls__job *job; /* the last one begun */
     bool cancel_requested;
     bool give_up;
     ls__submission *next_abandoned;
@@ -244,13 +247,26 @@ void ls__submission_free(ls__submission *submission);
 /* Has the backends accept all jobs. */
 ls_status ls__submission_accept(ls__submission *submission, ls_error *error);
 
-/* Runs all parts on the calling thread (run.c). LS_OK, LS_E_INDETERMINATE, or the cause of a
+/* Runs all parts and waits for them (run.c). LS_OK, LS_E_INDETERMINATE, or the cause of a
  * failure. */
 ls_status ls__submission_run(ls__submission *submission, ls_error *error);
 
 /* --- the conductor ---------------------------------------------------------------------------- */
+/* The longest nap of the conductor: what is submitted meanwhile waits so long if nobody else runs
+ * it. */
+enum { LS__CONDUCTOR_NAP_NS = 1000000 };
 ls_status ls__conductor_start(ls_device *device, ls_error *error);
 void ls__conductor_stop(ls_device *device);
+/* Under the lock. Whether the first submission can be run now. */
+bool ls__queue_is_ready(const ls_device *device);
+/* Under the lock, which is given up meanwhile, when the queue is ready: runs the first submission
+ * on the calling thread, which is `helping` if it is not the conductor. */
+void ls__queue_run_first(ls_device *device, bool helping);
+/* Under the lock: has the conductor look at the queue. */
+void ls__conductor_wake(ls_device *device);
+/* Under the lock: whether the caller must signal `work`, since the conductor would sleep beyond
+ * `until_ns`. */
+bool ls__conductor_must_wake(ls_device *device, uint64_t until_ns);
 /* Publishes the outcome of a submission that the caller has claimed, and frees it. */
 void ls__submission_finish(ls__submission *submission, ls_outcome outcome, const ls_error *error);
 

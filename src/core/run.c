@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Running a submission on the conductor's thread: its parts one after another, each as a job that
- * the backend runs while this thread waits, watches the time limit, and passes on a request to
- * cancel.
+ * Running a submission: its parts one after another, each as a job. The backend runs it on this
+ * thread where it can, and others set its cancel flag; or on a thread of its own, while this one
+ * waits, watches the time limit, and passes on a request to cancel.
  *
  * A job that does not stop when asked is abandoned: the device that runs it is lost, and the
  * submission is never freed, because the backend may still look at it.
@@ -18,6 +18,7 @@ void ls__backend_done(ls__job *job)
     ls_device *device = job->owner->device;
     pthread_mutex_lock(&device->lock);
     job->done = true;
+    atomic_fetch_add_explicit(&device->ends, 1, memory_order_relaxed);
     pthread_cond_broadcast(&device->changed);
     pthread_mutex_unlock(&device->lock);
 }
@@ -33,17 +34,22 @@ static ls_status fail_cancelled(ls_error *error)
     return ls__fail(error, LS_E_CANCELLED, "cancelled by the caller");
 }
 
-/* LS_OK, or why no further job may start. */
-static ls_status check_stop(ls__submission *s, ls_error *error)
+/* LS_OK, or why no further job may start. `next` is the one that is to, if any: what stops the
+ * submission from now on stops it. */
+static ls_status check_stop(ls__submission *s, ls__job *next, ls_error *error)
 {
     pthread_mutex_lock(&s->device->lock);
-    bool cancelled = s->cancel_requested;
+    bool cancelled = s->cancel_requested, late = ls__os_now_ns() >= s->deadline_ns;
+    if (next) {
+        atomic_store(&next->cancel, 0);
+        s->job = next;
+    }
     pthread_mutex_unlock(&s->device->lock);
     if (cancelled)
         return fail_cancelled(error);
     if (atomic_load(&s->device->lost)) /* to another device's job, while this ran on a fallback */
         return ls__device_check(s->device, error);
-    return ls__os_now_ns() >= s->deadline_ns ? fail_timeout(s, error) : LS_OK;
+    return late ? fail_timeout(s, error) : LS_OK;
 }
 
 enum { LOST_POLL_NS = 20000000 };
@@ -62,12 +68,19 @@ static stop_reason reason_to_stop(const ls__submission *s, const ls_device *on, 
     return now >= s->deadline_ns ? STOP_TIMEOUT : STOP_NOT;
 }
 
+/* Runs the job on this thread, if the backend can and somebody else watches the time limit. */
+static bool run_here(const ls__submission *s, ls_device *on, ls__job *job)
+{
+    bool watched = s->helped || s->deadline_ns == LS_FOREVER;
+    return watched && on == s->device && on->backend->run && on->backend->run(on->handle, job);
+}
+
 /* Waits for a started job. Returns false when it did not stop although it was asked to, or when its
  * device was lost to another job that came before it. */
 static bool wait_for_job(ls__submission *s, ls_device *on, ls__job *job, stop_reason *stop)
 {
     ls_device *device = s->device;
-    uint64_t give_up_ns = LS_FOREVER;
+    uint64_t give_up_ns = LS_FOREVER, awake = ls__os_now_ns() + device->spin_ns;
     pthread_mutex_lock(&device->lock);
     while (!job->done) {
         uint64_t now = ls__os_now_ns();
@@ -86,11 +99,29 @@ static bool wait_for_job(ls__submission *s, ls_device *on, ls__job *job, stop_re
         uint64_t until = *stop == STOP_NOT ? s->deadline_ns : give_up_ns;
         if (on != device && until > now + LOST_POLL_NS)
             until = now + LOST_POLL_NS; /* nobody wakes this queue when another device is lost */
-        ls__os_cond_wait(&device->changed, &device->lock, until);
+        if (now >= awake) {
+            ls__os_cond_wait(&device->changed, &device->lock, until);
+            continue;
+        }
+        uint32_t seen = atomic_load(&device->ends);
+        pthread_mutex_unlock(&device->lock);
+        ls__device_spin(device, seen, awake < until ? awake : until);
+        pthread_mutex_lock(&device->lock);
     }
     bool done = job->done;
     pthread_mutex_unlock(&device->lock);
     return done;
+}
+
+/* Why a job was cancelled, also when others did it. */
+static stop_reason stop_of(const ls__submission *s, stop_reason seen)
+{
+    if (seen != STOP_NOT)
+        return seen;
+    pthread_mutex_lock(&s->device->lock);
+    bool cancelled = s->cancel_requested;
+    pthread_mutex_unlock(&s->device->lock);
+    return cancelled ? STOP_CANCELLED : STOP_TIMEOUT;
 }
 
 static void add_totals(ls__submission *s, const ls__job_result *result)
@@ -128,15 +159,16 @@ static ls_status lost(ls__submission *s, ls_device *on, const ls_error *why, ls_
 static ls_status run_job(ls__submission *s, ls_device *on, ls__job *job, ls_error *error)
 {
     ls_error why;
-    ls_status status = check_stop(s, error);
-    if (status != LS_OK)
-        return status;
     stop_reason stop = STOP_NOT;
     job->result = (ls__job_result){.failed_command = UINT32_MAX};
     job->done = false;
-    atomic_store(&job->cancel, 0);
-    on->backend->start(on->handle, job);
-    if (!wait_for_job(s, on, job, &stop)) {
+    ls_status status = check_stop(s, job, error);
+    if (status != LS_OK)
+        return status;
+    bool started = !run_here(s, on, job);
+    if (started)
+        on->backend->start(on->handle, job);
+    if (started && !wait_for_job(s, on, job, &stop)) {
         s->abandoned = on;
         if (stop == STOP_NOT)
             ls__device_check(on, &why);
@@ -159,7 +191,7 @@ static ls_status run_job(ls__submission *s, ls_device *on, ls__job *job, ls_erro
     if (stop == STOP_LOST)
         return ls__device_check(s->device, error);
     if (result->status == LS_E_CANCELLED)
-        return stop == STOP_TIMEOUT ? fail_timeout(s, error) : fail_cancelled(error);
+        return stop_of(s, stop) == STOP_CANCELLED ? fail_cancelled(error) : fail_timeout(s, error);
     s->total.trap_code = result->trap_code;
     s->total.trap_lane = result->trap_lane;
     s->total.trap_workgroup = result->trap_workgroup;
@@ -196,7 +228,7 @@ static ls_status move(ls__submission *s, ls_device *from, ls__span source, ls_de
         uint64_t bytes = source.size < s->bounce_bytes ? source.size : s->bounce_bytes;
         ls__span in = {source.memory, source.offset, bytes},
                  out = {target.memory, target.offset, bytes};
-        ls_status status = check_stop(s, error);
+        ls_status status = check_stop(s, NULL, error);
         if (status == LS_OK)
             status = from->backend->read(from->handle, &in, s->bounce, error);
         if (status == LS_OK)
@@ -263,7 +295,7 @@ static ls_status conduct(ls__submission *s, uint32_t index, uint32_t iteration, 
     uint64_t begun = ls__os_now_ns();
     uint32_t size[3];
     ls__job_result before = s->total;
-    ls_status status = check_stop(s, error);
+    ls_status status = check_stop(s, NULL, error);
     if (status == LS_OK)
         status = read_sizes(s, command, size, error);
     if (status != LS_OK)

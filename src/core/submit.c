@@ -106,7 +106,7 @@ static ls_status enqueue(ls__submission *s, ls_stream *stream, ls_fence **fence,
     s->sequence = device->next_sequence++;
     stream->pending++;
     stream->state = LS_STREAM_SUBMITTED;
-    s->enqueued_ns = ls__os_now_ns();
+    s->enqueued_ns = device->last_enqueued_ns = ls__os_now_ns();
     s->enqueue_ns = s->enqueued_ns - begun;
     ls__device_count(device, LS__COUNTER_submissions, 1);
     ls__device_count(device, LS__COUNTER_prepared_submissions, s->is_prepared);
@@ -116,8 +116,12 @@ static ls_status enqueue(ls__submission *s, ls_stream *stream, ls_fence **fence,
         atomic_fetch_add(&s->fence->refs, 1);
         atomic_fetch_add(&device->objects, 1);
     }
-    pthread_cond_broadcast(&device->changed);
+    /* Where it is not its turn, who runs what comes before it goes on with it. */
+    bool wake = ls__queue_is_ready(device) &&
+                ls__conductor_must_wake(device, s->enqueued_ns + LS__CONDUCTOR_NAP_NS);
     pthread_mutex_unlock(&device->lock);
+    if (wake)
+        pthread_cond_signal(&device->work);
     return LS_OK;
 }
 

@@ -102,7 +102,7 @@ static ls_status enqueue(ls__built *built, ls_error *error)
     ls__tiers *tiers = &device->tiers;
     ls_status status = LS_OK;
     pthread_mutex_lock(&device->build_lock);
-    if (!tiers->runs && pthread_create(&tiers->thread, NULL, optimizer_main, device) != 0) {
+    if (!tiers->runs && ls__os_thread_create(&tiers->thread, optimizer_main, device) != 0) {
         built->tier = LS__TIER_QUICK;
         status = ls__fail(error, LS_E_OUT_OF_MEMORY, "cannot start a thread for device '%s'",
                           device->name);

@@ -126,6 +126,6 @@ void contract_run(fixture *f, ls_batch *batch)
 {
     ls_fence *fence = NULL;
     OK(ls_submit(f->stream, batch, NULL, &fence, error));
-    OK(ls_fence_wait(fence, 30 * SECOND, NULL, error));
+    OK(ls_fence_wait(fence, LS_FOREVER, NULL, error));
     ls_fence_destroy(&fence);
 }

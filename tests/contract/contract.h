@@ -101,14 +101,14 @@ extern const char contract_trap_text[];
 /* Records add(n, x, y, add). */
 ls_status contract_record_add(ls_batch *batch, const ls_kernel *kernel, ls_buffer *x, ls_buffer *y,
                               uint32_t n, uint32_t add, ls_error *error);
-/* Submits and waits for success. */
+/* Submits and waits for success, without a limit: this thread may run it. */
 void contract_run(fixture *f, ls_batch *batch);
 
 extern const struct CMUnitTest contract_memory_tests[], contract_batch_tests[],
     contract_outcome_tests[], contract_stream_tests[], contract_prepared_tests[],
-    contract_report_tests[], contract_tier_tests[], contract_fault_tests[];
+    contract_report_tests[], contract_tier_tests[], contract_wait_tests[], contract_fault_tests[];
 extern const size_t contract_memory_count, contract_batch_count, contract_outcome_count,
     contract_stream_count, contract_prepared_count, contract_report_count, contract_tier_count,
-    contract_fault_count;
+    contract_wait_count, contract_fault_count;
 
 #endif

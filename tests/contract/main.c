@@ -57,6 +57,8 @@ int main(int argc, char **argv)
                                         NULL, NULL);
     failures += _cmocka_run_group_tests("streams", contract_stream_tests, contract_stream_count,
                                         NULL, NULL);
+    failures +=
+        _cmocka_run_group_tests("waits", contract_wait_tests, contract_wait_count, NULL, NULL);
     failures += _cmocka_run_group_tests("prepared", contract_prepared_tests,
                                         contract_prepared_count, NULL, NULL);
     failures += _cmocka_run_group_tests("reports", contract_report_tests, contract_report_count,

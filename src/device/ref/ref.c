@@ -244,6 +244,12 @@ static void start(ls__backend_device *device, ls__job *job)
     ls__host_start(ref_of(device)->host, job);
 }
 
+static bool run_job(ls__backend_device *device, ls__job *job)
+{
+    /* The function that gets reports is called from the device's thread. */
+    return !ref_of(device)->on_report && ls__host_run(ref_of(device)->host, job);
+}
+
 static void cancel(ls__backend_device *device, ls__job *job)
 {
     ls__host_cancel(ref_of(device)->host, job);
@@ -271,6 +277,7 @@ const ls__backend ls__ref_backend = {
     .program_build = program_build,
     .program_free = program_free,
     .start = start,
+    .run = run_job,
     .cancel = cancel,
     .cancel_grace_ns = 10000000000u,
     .only_by_name = true,

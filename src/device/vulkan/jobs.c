@@ -307,7 +307,7 @@ static ls_status make_thread(ls__vulkan_executor *executor, ls_error *error)
         return ls__fail(error, LS_E_OUT_OF_MEMORY, "cannot make a lock");
     }
     executor->locks_ready = true;
-    if (pthread_create(&executor->thread, NULL, executor_main, executor) != 0)
+    if (ls__os_thread_create(&executor->thread, executor_main, executor) != 0)
         return ls__fail(error, LS_E_OUT_OF_MEMORY, "cannot start the thread that runs jobs");
     executor->thread_started = true;
     return LS_OK;
