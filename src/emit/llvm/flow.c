@@ -391,11 +391,13 @@ static void emit_frame(unit *u, const ls__ir_inst *inst, const ls__ir_inst *end)
 void ls__llvm_emit_run(unit *u, ls__ir_inst *first, const ls__ir_inst *end)
 {
     for (ls__ir_inst *inst = first; inst != end && !ls__llvm_is_terminated(u); inst = inst->next) {
-        if (inst->op == LS_OP_BREAK || inst->op == LS_OP_CONTINUE || inst->op == LS_OP_RETURN)
+        if (inst->op == LS_OP_BREAK || inst->op == LS_OP_CONTINUE || inst->op == LS_OP_RETURN) {
             emit_jump(u, inst);
-        else if (inst->region_count)
+        } else if (inst->region_count) {
             emit_frame(u, inst, end);
-        else if (inst->op != LS_OP_WHILE)
+        } else if (inst->op != LS_OP_WHILE) {
+            ls__llvm_split_block(u);
             ls__llvm_emit_inst(u, inst);
+        }
     }
 }

@@ -116,6 +116,13 @@ static lv cancelled(unit *u)
     return mk_icmp(u, LLVMIntNE, flag, mk_i32(u, 0));
 }
 
+static void poll(unit *u)
+{
+    lb on = mk_block(u);
+    mk_cond_br(u, cancelled(u), u->stop, on);
+    mk_begin(u, on);
+}
+
 enum { SHORT_LOOP = 4096 };
 
 void ls__llvm_poll(unit *u, const ls__ir_inst *loop)
@@ -123,9 +130,23 @@ void ls__llvm_poll(unit *u, const ls__ir_inst *loop)
     uint64_t bound = ls__ir_loop_bound(u->function, loop);
     if (bound != 0 && bound <= SHORT_LOOP)
         return;
-    lb on = mk_block(u);
-    mk_cond_br(u, cancelled(u), u->stop, on);
-    mk_begin(u, on);
+    poll(u);
+}
+
+enum { MAX_BLOCK = 250, MAX_QUICK_BLOCK = 120 }; /* instructions of the IR */
+
+/* LLVM's code generators take time that grows with the square of a block, but for the quick one of
+ * scalar code. A test for cancellation is a branch that LLVM cannot see through. */
+void ls__llvm_split_block(unit *u)
+{
+    lb block = u->l->GetInsertBlock(u->b);
+    if (block != u->block) {
+        u->block = block;
+        u->block_size = 0;
+    }
+    bool quick = u->e->target.quick;
+    if (++u->block_size > (quick ? MAX_QUICK_BLOCK : MAX_BLOCK) && (u->width > 1 || !quick))
+        poll(u);
 }
 
 /* --- the loop over workgroups ----------------------------------------------------------------- */

@@ -186,9 +186,11 @@ typedef struct unit { /* one function */
     /* While emitting. */
     uint32_t segment; /* stamp of the current run of instructions */
     val *values;
-    uint32_t *value_stamps;  /* the segment in which values[i] holds */
-    lv mask;                 /* lanes that are active; NULL: all of the strand */
-    lb empty;                /* where to go when none is */
+    uint32_t *value_stamps; /* the segment in which values[i] holds */
+    lv mask;                /* lanes that are active; NULL: all of the strand */
+    lb empty;               /* where to go when none is */
+    lb block;               /* that instructions are being added to; how many: */
+    uint32_t block_size;
     bool is_doubled;         /* coherent.c has done its work */
     uint32_t doubled_rounds; /* instructions of loops for which it has */
     lb segment_end;
@@ -223,6 +225,7 @@ bool ls__llvm_is_terminated(unit *u); /* the block has its end: what follows is 
 void ls__llvm_emit_body(unit *u);
 void ls__llvm_poll(unit *u,
                    const ls__ir_inst *loop); /* for cancellation, unless it ends soon anyhow */
+void ls__llvm_split_block(unit *u);          /* when it has become long */
 lv ls__llvm_slot_address(unit *u, const slot *s);
 lv ls__llvm_slot_load(unit *u, const slot *s, lt type);
 void ls__llvm_slot_store(unit *u, const slot *s, lv value);
