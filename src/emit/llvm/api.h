@@ -28,4 +28,9 @@ typedef struct ls__llvm {
  * function, remembered. Thread-safety: any. */
 ls_status ls__llvm_load(const ls__llvm **llvm, ls_error *error);
 
+/* Calls run(context). LLVM ends the process where it cannot go on; while `run` runs, that becomes
+ * LS_E_INTERNAL instead, and what LLVM had in its hands at that moment must be left as it is: it is
+ * lost. Not to be nested. Thread-safety: any, each thread has its own. */
+ls_status ls__llvm_guard(void (*run)(void *), void *context, ls_error *error);
+
 #endif

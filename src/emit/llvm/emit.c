@@ -5,7 +5,7 @@
  *
  * LLVM reports what it cannot do by ending the process. So nothing reaches it that this file's list
  * does not name: intrinsics that every level has instructions for, and calls of the module's own
- * functions.
+ * functions. What it gives up on all the same is an error (ls__llvm_guard) that costs some memory.
  */
 #include <stdio.h>
 #include <string.h>
@@ -137,6 +137,31 @@ static ls_status emit_functions(emitter *e, ls_error *error)
 
 /* --- LLVM's passes and code generation -------------------------------------------------------- */
 
+static bool count_inst(ls__ir_inst *inst, void *context)
+{
+    uint64_t *count = context;
+    (void)inst;
+    ++*count;
+    return true;
+}
+
+enum { LONG_FUNCTION = 6000 }; /* instructions of the IR, those on vectors twice */
+
+/* Functions so long that LLVM's better code generator, whose time grows with the square, would take
+ * seconds. Who makes such programs keeps them in noinline pieces. */
+static bool is_long(const emitter *e)
+{
+    for (uint32_t i = 1; i < e->module->functions.count; i++) {
+        const ls__ir_function *f = e->module->functions.items[i];
+        uint64_t count = 0, lanes = (uint64_t)f->workgroup[0] * f->workgroup[1] * f->workgroup[2];
+        ls__ir_walk(f->body, count_inst, &count);
+        bool scalar = e->target.mode == LS__LLVM_SCALAR || (f->is_kernel && lanes == 1);
+        if (count * (scalar ? 1 : 2) > LONG_FUNCTION)
+            return true;
+    }
+    return false;
+}
+
 static LLVMTargetMachineRef create_machine(const emitter *e, ls_error *error)
 {
     const ls__llvm *l = e->l;
@@ -147,11 +172,12 @@ static LLVMTargetMachineRef create_machine(const emitter *e, ls_error *error)
         l->DisposeMessage(message);
         return NULL;
     }
+    bool quick = e->target.quick || is_long(e);
     LLVMTargetMachineOptionsRef options = l->CreateTargetMachineOptions();
     l->TargetMachineOptionsSetCPU(options, e->target.cpu);
     l->TargetMachineOptionsSetFeatures(options, e->target.features);
-    l->TargetMachineOptionsSetCodeGenOptLevel(options, e->target.quick ? LLVMCodeGenLevelNone
-                                                                       : LLVMCodeGenLevelDefault);
+    l->TargetMachineOptionsSetCodeGenOptLevel(options, quick ? LLVMCodeGenLevelNone
+                                                             : LLVMCodeGenLevelDefault);
     l->TargetMachineOptionsSetRelocMode(options, LLVMRelocPIC);
     l->TargetMachineOptionsSetCodeModel(options, LLVMCodeModelSmall);
     LLVMTargetMachineRef machine =
@@ -161,7 +187,7 @@ static LLVMTargetMachineRef create_machine(const emitter *e, ls_error *error)
         ls__fail(error, LS_E_UNSUPPORTED, "libLLVM cannot generate code for %s", e->target.triple);
         return NULL;
     }
-    if (e->target.quick) {
+    if (quick) {
         /* GlobalISel, which is faster on vectors of one register, gives up on those of several. */
         l->SetTargetMachineGlobalISel(machine, 0);
         l->SetTargetMachineFastISel(machine, 1);
@@ -279,34 +305,52 @@ static ls_status compile(emitter *e, const job *j, const diagnosis *d, ls_error 
     return status;
 }
 
+typedef struct compilation {
+    emitter e;
+    const job *job;
+    diagnosis d;
+    ls_status status;
+    ls_error *error;
+    ls__oom oom;
+} compilation;
+
+static void guarded(void *context)
+{
+    compilation *c = context;
+    if (setjmp(c->oom.jump))
+        c->status = ls__oom_status(&c->oom, c->error);
+    else
+        c->status = compile(&c->e, c->job, &c->d, c->error);
+}
+
 static ls_status run(const ls__ir_module *module, const char *target, const job *j, ls_error *error)
 {
-    emitter e = {.module = module};
     ls__arena arena;
-    ls__oom oom;
-    diagnosis d = {0};
+    compilation c = {.e.module = module, .job = j, .error = error};
+    emitter e = c.e;
     if (!ls__llvm_target_parse(target, &e.target))
         return ls__fail(error, LS_E_INVALID_ARGUMENT, "no such code generator target: '%s'",
                         target);
     ls_status status = ls__llvm_load(&e.l, error);
     if (status != LS_OK)
         return status;
-    d.l = e.l;
-    ls__arena_init(&arena, &oom, 0);
+    ls__arena_init(&arena, &c.oom, 0);
     e.arena = &arena;
     e.context = e.l->ContextCreate();
-    e.l->ContextSetDiagnosticHandler(e.context, on_diagnostic, &d);
+    e.l->ContextSetDiagnosticHandler(e.context, on_diagnostic, &c.d);
     e.l->ContextSetDiscardValueNames(e.context, 1);
     e.out = e.l->ModuleCreateWithNameInContext("lockstep", e.context);
     e.b = e.l->CreateBuilderInContext(e.context);
     init_types(&e);
-    if (setjmp(oom.jump))
-        status = ls__oom_status(&oom, error);
-    else
-        status = compile(&e, j, &d, error);
-    e.l->DisposeBuilder(e.b);
-    e.l->DisposeModule(e.out);
-    e.l->ContextDispose(e.context);
+    c.d.l = e.l;
+    c.e = e;
+    status = ls__llvm_guard(guarded, &c, error);
+    if (status == LS_OK) { /* else LLVM's part is lost */
+        status = c.status;
+        e.l->DisposeBuilder(e.b);
+        e.l->DisposeModule(e.out);
+        e.l->ContextDispose(e.context);
+    }
     ls__arena_finish(&arena);
     return status;
 }
