@@ -3,7 +3,8 @@
  * Every kernel of the files given, on random buffers, over several sizes, on a device and on the
  * reference: all buffers must be the same bytes, and traps the same.
  *
- *     run_kernels [--device NAME] [--seed N] [--unchecked] [--may-refuse] file.kc ...
+ *     run_kernels [--device NAME] [--target NAME] [--seed N] [--unchecked] [--may-refuse] file.kc
+ * ...
  *
  * Without a name it is the first Vulkan device; skipped when there is none. --may-refuse: where the
  * device refuses a kernel, or says that a launch came to a limit, nothing is compared.
@@ -38,6 +39,7 @@ typedef struct side { /* a device, and what it made of a launch */
     uint64_t workgroup;
 } side;
 
+static const char *target;
 static side sides[2] = {{.name = "reference"}, {.name = NULL}};
 static ls_error error;
 static uint64_t seed = 1;
@@ -296,6 +298,8 @@ int main(int argc, char **argv)
             may_refuse = true;
         else if (strcmp(argv[first], "--device") == 0 && first + 1 < argc)
             sides[1].name = argv[++first];
+        else if (strcmp(argv[first], "--target") == 0 && first + 1 < argc)
+            target = argv[++first];
         else if (strcmp(argv[first], "--seed") == 0 && first + 1 < argc)
             seed = strtoull(argv[++first], NULL, 0);
     }
@@ -306,6 +310,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < 2; i++) {
         ls_device_params params = LS_DEVICE_PARAMS_INIT;
         params.name = sides[i].name;
+        params.target = i == 1 ? target : NULL;
         check(ls_device_open(&params, &sides[i].device, &error), sides[i].name);
         check(ls_stream_create(sides[i].device, &sides[i].stream, &error), "stream");
     }

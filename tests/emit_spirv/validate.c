@@ -43,6 +43,13 @@ ls__ir_module *ls__spirv_compile(const char *text, size_t size, const char *path
     return module;
 }
 
+static bool find_grid_barrier(ls__ir_inst *inst, void *context)
+{
+    bool *found = context;
+    *found = inst->op == LS_OP_GRID_BARRIER;
+    return !*found;
+}
+
 static ls__ir_module *lowered_copy(const ls__ir_module *module, const ls__spirv_try *how)
 {
     ls__oom oom;
@@ -57,7 +64,9 @@ static ls__ir_module *lowered_copy(const ls__ir_module *module, const ls__spirv_
                                 .unchecked = how->unchecked};
     ls_status status = LS_OK;
     for (uint32_t i = 1; i < functions && status == LS_OK; i++) {
-        if (copy->functions.items[i]->is_kernel)
+        bool found = false;
+        ls__ir_walk(copy->functions.items[i]->body, find_grid_barrier, &found);
+        if (found)
             status = ls__pass_split_grid(copy, i, &split, &error);
     }
     options.lower &= ~(uint32_t)LS__LOWER_GRID_BARRIER;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What an opened device says of itself: capabilities, the emitter's target, limits. */
+#include "base/status.h"
 #include "device/vulkan/device.h"
 
 enum { MOST_LANES = 1024, MOST_SCALAR_BYTES = 4096, MOST_LOCAL_BYTES = 16384 };
@@ -68,6 +69,28 @@ static void describe_target(ls__vulkan_device *device)
     describe_floats(&physical->float_controls, &target);
     ls__spirv_target_print(&target, device->target);
     device->lowering = ls__spirv_lowering(device->target);
+}
+
+/* What a driver is wrong about stays, whatever is wanted. */
+ls_status ls__vulkan_choose_target(ls__vulkan_device *device, const char *text, ls_error *error)
+{
+    ls__spirv_target wanted, have;
+    if (!text)
+        return LS_OK;
+    ls__spirv_target_parse(device->target, &have);
+    if (!ls__spirv_target_parse(text, &wanted)) {
+        ls__fail(error, LS_E_INVALID_ARGUMENT, "there is no target '%s'", text);
+        return ls__fail_hint(error, LS_E_INVALID_ARGUMENT,
+                             "vulkan1.2, then words of the device's own: %s", device->target);
+    }
+    if (!ls__spirv_target_runs(&wanted, &have)) {
+        ls__fail(error, LS_E_UNSUPPORTED, "the device cannot run code for '%s'", text);
+        return ls__fail_hint(error, LS_E_UNSUPPORTED, "its own target is %s", device->target);
+    }
+    wanted.llvmpipe = have.llvmpipe;
+    ls__spirv_target_print(&wanted, device->target);
+    device->lowering = ls__spirv_lowering(device->target);
+    return LS_OK;
 }
 
 void ls__vulkan_describe(ls__vulkan_device *device)

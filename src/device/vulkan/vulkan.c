@@ -242,7 +242,7 @@ static void close_device(ls__backend_device *closed)
 }
 
 static ls_status make_parts(const ls__vulkan_driver *driver, ls__vulkan_device *device,
-                            const char *cache_path, ls_error *error)
+                            const ls_device_params *params, ls_error *error)
 {
     ls_status status = make_locks(device, error);
     if (status == LS_OK)
@@ -254,7 +254,9 @@ static ls_status make_parts(const ls__vulkan_driver *driver, ls__vulkan_device *
     if (status != LS_OK)
         return status;
     ls__vulkan_describe(device);
-    status = ls__vulkan_cache_open(device, cache_path, error);
+    status = ls__vulkan_choose_target(device, params->target, error);
+    if (status == LS_OK)
+        status = ls__vulkan_cache_open(device, params->cache_path, error);
     if (status == LS_OK)
         status = ls__vulkan_transfer_init(device, error);
     if (status == LS_OK)
@@ -279,7 +281,7 @@ static ls_status open_device(const ls__backend_open_params *params, ls__backend_
         return ls__fail_oom(error, sizeof *made);
     made->physical = &driver->physical[index];
     ls__vulkan_enter(&guard);
-    status = make_parts(driver, made, params->params->cache_path, error);
+    status = make_parts(driver, made, params->params, error);
     ls__vulkan_leave(&guard);
     if (status != LS_OK) {
         close_device((ls__backend_device *)made);
@@ -415,7 +417,7 @@ static void cancel(ls__backend_device *device, ls__job *job)
 #define TABLE(list_)                                                                               \
     {                                                                                              \
         .family = PREFIX, .list = list_, .open = open_device, .close = close_device,               \
-        .caps = caps_of, .lowering = lowering, .target = target, .memory_bytes = memory_bytes,     \
+        .caps = caps_of, .lowering = lowering, .target = target, .has_targets = true, .memory_bytes = memory_bytes,     \
         .allocate = allocate, .import = import, .release = release, .map = map, .unmap = unmap,    \
         .read = read_span, .write = write_span, .program_build = program_build,                    \
         .program_free = program_free, .prepare = prepare, .unprepare = unprepare, .start = start,  \

@@ -66,6 +66,16 @@ void ls__spirv_target_print(const ls__spirv_target *target, char text[LS__SPIRV_
     }
 }
 
+bool ls__spirv_target_runs(const ls__spirv_target *wanted, const ls__spirv_target *device)
+{
+    ls__spirv_target want = *wanted, have = *device;
+    for (uint32_t i = 0; i < WORD_COUNT; i++) {
+        if (*flag_of(&want, i) && !*flag_of(&have, i))
+            return false;
+    }
+    return true;
+}
+
 uint32_t ls__spirv_lowering(const char *text)
 {
     ls__spirv_target target;

@@ -48,6 +48,9 @@ bool ls__spirv_target_parse(const char *text, ls__spirv_target *target);
 /* The text that parses to `target`, its words in the table's order. */
 void ls__spirv_target_print(const ls__spirv_target *target, char text[LS__SPIRV_TARGET_BYTES]);
 
+/* Whether what is made for `wanted` runs where `device` describes what there is. */
+bool ls__spirv_target_runs(const ls__spirv_target *wanted, const ls__spirv_target *device);
+
 /* LS__LOWER_* bits (ir/lowering.h): what a module must have been lowered by before it is emitted.
  */
 uint32_t ls__spirv_lowering(const char *target);
