@@ -77,7 +77,7 @@ ls_status ls__lower_parse(const char *names, uint32_t *mask, ls_error *error)
 static bool distrust(ls__ir_inst *inst, void *context)
 {
     (void)context;
-    inst->flags &= (uint8_t)~(LS__IR_INBOUNDS | LS__IR_NOWRAP);
+    inst->flags &= (uint8_t)~(LS__IR_INBOUNDS | LS__IR_NOWRAP | LS__IR_WATCHED);
     return true;
 }
 

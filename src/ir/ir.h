@@ -34,13 +34,16 @@ typedef struct ls__ir_loc {
  * lanes of the workgroup (made by lower_subgroup and the grid split only, which know it because of
  * what they stored; without it what they lower could not be shown uniform). UNSET on a set, or a
  * store to a local, of constant 0: the program has not written here, it is 0 as anything new is
- * (made by the front end, seen by the sanitizer, dropped by the pipeline). */
+ * (made by the front end, seen by the sanitizer, dropped by the pipeline). WATCHED on an access:
+ * being out of range is reported (made by the pass `watch`, for devices that report; the
+ * interpreter does not need it). */
 enum {
     LS__IR_RAW = 1,
     LS__IR_INBOUNDS = 2,
     LS__IR_NOWRAP = 4,
     LS__IR_UNIFORM = 8,
-    LS__IR_UNSET = 16
+    LS__IR_UNSET = 16,
+    LS__IR_WATCHED = 32
 };
 
 struct ls__ir_inst {
@@ -290,6 +293,16 @@ ls__ir_scope ls__ir_control_scope(const ls__ir_function *function,
 /* Upper bound of a loop's trips when it is constant (counted by a variable with constant bounds),
  * else 0. */
 uint64_t ls__ir_loop_bound(const ls__ir_function *function, const ls__ir_inst *loop);
+
+/* Sites (site.c): the accesses that are WATCHED and not INBOUNDS, numbered through the module in
+ * program order from 0. Code generator and reports count alike. */
+bool ls__ir_is_site(const ls__ir_inst *inst);
+uint32_t ls__ir_site_count(const ls__ir_module *module);
+/* The first number in the function with this id; with functions.count, the number in all. */
+uint32_t ls__ir_first_site(const ls__ir_module *module, uint32_t function);
+/* NULL when there are fewer; else *function is where it stands. */
+const ls__ir_inst *ls__ir_site(const ls__ir_module *module, uint32_t number,
+                               const ls__ir_function **function);
 
 /* The one definition of every pure operation, used by the interpreter, the folder and tests. `args`
  * and the result are value bits as in LS_OP_CONST, `arg_type` is ls__ir_operand_type. Runs under

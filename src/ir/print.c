@@ -255,6 +255,8 @@ static void put_inst(printer *p, const ls__ir_inst *inst, unsigned depth)
         put(p, " uniform");
     if (inst->flags & LS__IR_UNSET)
         put(p, " unset");
+    if (inst->flags & LS__IR_WATCHED)
+        put(p, " watched");
     put_loc(p, inst->loc);
     if (inst->op == LS_OP_SWITCH)
         put_switch_regions(p, inst, depth);

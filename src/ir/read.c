@@ -367,6 +367,8 @@ static uint8_t read_flags(reader *r)
         flags |= LS__IR_UNIFORM;
     if (ls__ir_lex_accept_word(lex(r), "unset"))
         flags |= LS__IR_UNSET;
+    if (ls__ir_lex_accept_word(lex(r), "watched"))
+        flags |= LS__IR_WATCHED;
     return (uint8_t)flags;
 }
 

@@ -23,7 +23,7 @@ static bool check_flags(ls__ir_verifier *v, const ls__ir_inst *inst)
 {
     unsigned allowed = 0;
     if (accesses_memory(inst->op))
-        allowed |= LS__IR_INBOUNDS;
+        allowed |= LS__IR_INBOUNDS | LS__IR_WATCHED;
     if (inst->op == LS_OP_STORE && ls__ir_mem_is_float((ls_mem)inst->mem))
         allowed |= LS__IR_RAW;
     if (inst->op == LS_OP_INDEX)

@@ -5,8 +5,9 @@
  * needs: nothing. keeps: everything observable, endless loops included. breaks: nothing.
  *
  * Liveness runs backwards from the roots (stores to buffers and shared memory, atomics, calls,
- * synchronisation, traps, loops, jumps) over operands, over the structured instruction around a
- * live one, and over variables and local objects: a `set` lives when a `get` of its variable does.
+ * synchronisation, traps, loops, jumps, accesses that are reported when out of range) over
+ * operands, over the structured instruction around a live one, and over variables and local
+ * objects: a `set` lives when a `get` of its variable does.
  */
 #include "pass/passes.h"
 #include "pass/util.h"
@@ -36,6 +37,8 @@ static void mark(liveness *l, ls__ir_inst *inst)
 
 static bool is_root(const ls__ir_inst *inst)
 {
+    if (ls__ir_is_site(inst))
+        return true;
     switch ((ls_op)inst->op) {
     case LS_OP_STORE:
         return inst->base.kind != LS_BASE_LOCAL;

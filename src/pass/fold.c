@@ -95,6 +95,8 @@ static bool fold_access(folding *f, ls__ir_inst *inst)
     uint32_t bytes = ls__ir_mem_bytes((ls_mem)inst->mem);
     bool is_outside = inst->base.kind == LS_BASE_BUFFER ? (int64_t)offset < 0
                                                         : bytes > size || offset > size - bytes;
+    if (is_outside && ls__ir_is_site(inst))
+        return false;
     if (inst->op == LS_OP_STORE) {
         if (is_outside)
             ls__ir_remove(f->function, inst);

@@ -9,8 +9,8 @@
  * One walk: an instruction may live at the depth of its deepest operand, so it moves in front of
  * the loop one deeper than that. Pure operations are total, hence may run when the loop would not
  * have run them; expensive ones move only from the body's own level, not from a branch in it. Loads
- * that nothing changes are checked and move likewise. A `get` moves out of loops that do not set
- * its variable.
+ * that nothing changes are checked and move likewise, unless being out of range is reported. A
+ * `get` moves out of loops that do not set its variable.
  */
 #include "pass/passes.h"
 #include "pass/util.h"
@@ -88,7 +88,8 @@ static bool is_expensive(const ls__ir_inst *inst)
 
 static bool may_move(const motion *m, const ls__ir_inst *inst)
 {
-    if (!inst->id.id || inst->region_count || (inst->flags & (LS__IR_INBOUNDS | LS__IR_NOWRAP)))
+    if (!inst->id.id || inst->region_count || (inst->flags & (LS__IR_INBOUNDS | LS__IR_NOWRAP)) ||
+        ls__ir_is_site(inst))
         return false;
     return ls__ir_op_has((ls_op)inst->op, 'P') || inst->op == LS_OP_VAR_GET ||
            ls__pass_is_invariant_load(&m->writes, inst);

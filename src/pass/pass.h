@@ -17,6 +17,7 @@
 typedef struct ls__pass_options {
     uint32_t lower;         /* LS__LOWER_* */
     bool unchecked;         /* mark every access INBOUNDS and every index NOWRAP */
+    bool watch;             /* mark the accesses that are reported when out of range */
     bool optimize;          /* promotion, folding, CSE, ... */
     const char *stop_after; /* pass name: stop after its first place in the table; NULL = run all */
     const char *skip;       /* pass name to leave out (debugging); NULL = none */
@@ -26,6 +27,7 @@ typedef struct ls__pass_options {
 typedef enum ls__pass_kind {
     LS__PASS_OPTIMIZE,  /* runs when options.optimize */
     LS__PASS_UNCHECKED, /* runs when options.unchecked */
+    LS__PASS_WATCH,     /* runs when options.watch */
     LS__PASS_LOWER      /* runs when options.lower has its bit */
 } ls__pass_kind;
 

@@ -16,6 +16,7 @@ bool ls__pass_strength(ls__ir_function *function, ls__arena *scratch);
 bool ls__pass_bounds(ls__ir_function *function, ls__arena *scratch);
 bool ls__pass_dce(ls__ir_function *function, ls__arena *scratch);
 bool ls__pass_unchecked(ls__ir_function *function, ls__arena *scratch);
+bool ls__pass_watch(ls__ir_function *function, ls__arena *scratch);
 
 bool ls__pass_lower_subgroup(ls__ir_function *function, ls__arena *scratch);
 bool ls__pass_lower_fma(ls__ir_function *function, ls__arena *scratch);

@@ -19,6 +19,8 @@
 #define LOWER(name, bit) {#name, ls__pass_##name, LS__PASS_LOWER, LS__LOWER_##bit}
 
 static const ls__pass passes[] = {
+    /* the device reports accesses out of range: those of the kernel are marked */
+    {"watch", ls__pass_watch, LS__PASS_WATCH, 0},
     OPTIMIZE(fold),                  /* constants, identities, decided control flow */
     OPTIMIZE(copy_propagate),        /* reads of variables become the values known to be in them */
     OPTIMIZE(fold),                  /* again, on what that uncovered */
@@ -71,6 +73,8 @@ static bool is_wanted(const ls__pass *pass, const ls__pass_options *options)
         return options->optimize;
     case LS__PASS_UNCHECKED:
         return options->unchecked;
+    case LS__PASS_WATCH:
+        return options->watch;
     case LS__PASS_LOWER:
         return (options->lower & pass->lower) != 0;
     }
