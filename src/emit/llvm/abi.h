@@ -25,7 +25,34 @@ typedef struct ls__cpu_trap {
     uint32_t reserved;
 } ls__cpu_trap;
 
-typedef struct ls__cpu_args {
+typedef struct ls__cpu_args ls__cpu_args;
+
+/* A number for each lane of a strand. */
+typedef struct ls__cpu_by_lane {
+    int64_t first, step; /* lane l has first + l * step, unless `listed` */
+    uint64_t listed;     /* 0 or 1 */
+    int64_t list[32];
+} ls__cpu_by_lane;
+
+/* An access of one strand that some lane may make out of range; only of accesses that are sites
+ * (ls__ir_site). */
+typedef struct ls__cpu_outside {
+    uint64_t workgroup;  /* linear */
+    const uint8_t *base; /* of the object; of a buffer the start of its bound range */
+    uint64_t limit;      /* offsets from here on, as unsigned numbers, are out of range */
+    uint32_t site;       /* its number */
+    uint32_t first_lane; /* linear local id of lane 0 of the strand */
+    uint32_t lanes;      /* bit l: lane first_lane + l makes the access; never 0 */
+    uint32_t reserved;
+    ls__cpu_by_lane offset;
+    ls__cpu_by_lane subscript; /* where the offset is LS_NOWHERE: what made it so, or LS_NOWHERE
+                                  when that is not known */
+} ls__cpu_outside;
+
+/* May be called from several threads at once. */
+typedef void ls__cpu_on_outside(const ls__cpu_args *args, const ls__cpu_outside *outside);
+
+struct ls__cpu_args {
     uint8_t *const *buffers; /* start of each bound range, by buffer index */
     const uint64_t *ranges;  /* size of each in bytes */
     const uint8_t *scalars;  /* the scalar block */
@@ -35,7 +62,9 @@ typedef struct ls__cpu_args {
     uint32_t workgroup_count[3]; /* product below 2^63 */
     uint32_t iteration;
     uint32_t reserved;
-} ls__cpu_args;
+    ls__cpu_on_outside *on_outside; /* NULL only when the module has no sites */
+    void *context;                  /* of the caller */
+};
 
 /* Runs workgroups [first, first + count), ascending, in linear order with x fastest. Returns 0, or
  * 1 when it stopped because of *args->cancel. `scratch`: ls__cpu_kernel_info.scratch_bytes bytes,
@@ -60,8 +89,16 @@ _Static_assert(offsetof(ls__cpu_args, ranges) == 8 && offsetof(ls__cpu_args, sca
                    offsetof(ls__cpu_args, cancel) == 24 && offsetof(ls__cpu_args, trap) == 32 &&
                    offsetof(ls__cpu_args, global_size) == 40 &&
                    offsetof(ls__cpu_args, workgroup_count) == 52 &&
-                   offsetof(ls__cpu_args, iteration) == 64 && sizeof(ls__cpu_args) == 72,
+                   offsetof(ls__cpu_args, iteration) == 64 &&
+                   offsetof(ls__cpu_args, on_outside) == 72,
                "generated code reads these fields");
+_Static_assert(offsetof(ls__cpu_outside, base) == 8 && offsetof(ls__cpu_outside, limit) == 16 &&
+                   offsetof(ls__cpu_outside, site) == 24 &&
+                   offsetof(ls__cpu_outside, first_lane) == 28 &&
+                   offsetof(ls__cpu_outside, lanes) == 32 &&
+                   offsetof(ls__cpu_outside, offset) == 40 &&
+                   offsetof(ls__cpu_outside, subscript) == 320 && sizeof(ls__cpu_by_lane) == 280,
+               "generated code writes these fields");
 _Static_assert(sizeof(ls__cpu_kernel_info) == 16, "objects carry it as two 64-bit words");
 
 #endif

@@ -285,6 +285,7 @@ void ls__llvm_emit_atomic(unit *u, const ls__ir_inst *inst)
     val offset = ls__llvm_value(u, inst->args[0]);
     if (u->width == 1) {
         lv b = inst->arg_count > 2 ? ls__llvm_scalar(u, inst->args[2]) : NULL;
+        ls__llvm_watch(u, inst, s.base, s.limit, offset, false);
         lv old = guarded_atomic(u, &s, offset.scalar, ls__llvm_scalar(u, inst->args[1]), b);
         ls__llvm_define(u, inst, (val){.scalar = old});
         return;
@@ -293,10 +294,12 @@ void ls__llvm_emit_atomic(unit *u, const ls__ir_inst *inst)
              : offset.stride == 0 && !offset.valid ? offset.base
                                                    : NULL;
     if (one && !s.used && inst->op == LS_OP_ATOMIC && inst->imm != LS_ATOMIC_XCHG) {
+        ls__llvm_watch(u, inst, s.base, s.limit, (val){.scalar = one}, false);
         guarded_atomic(u, &s, one, combined(u, inst), NULL);
         lt type = ls__llvm_type(u, (ls_type)inst->type, true);
         ls__llvm_define(u, inst, (val){.vector = u->l->ConstNull(type)});
         return;
     }
+    ls__llvm_watch(u, inst, s.base, s.limit, offset, false);
     ls__llvm_define(u, inst, (val){.vector = atomic_lanes(u, &s)});
 }

@@ -135,6 +135,19 @@ static lv to_bits(unit *u, const ls__ir_inst *inst, lv value)
 
 /* --- one place for the strand ----------------------------------------------------------------- */
 
+static void watch(unit *u, const ls__ir_inst *inst, const place *p, lv offset)
+{
+    ls__llvm_watch(u, inst, p->base, limit_of(u, p, p->bytes), (val){.scalar = offset}, false);
+}
+
+/* Behind the access, so that what the two share is used in one block, and LLVM computes it there
+ * and not where every strand comes by. */
+static void watch_lanes(unit *u, const ls__ir_inst *inst, const place *p, bool is_rare)
+{
+    ls__llvm_watch(u, inst, p->base, limit_of(u, p, p->bytes), ls__llvm_value(u, inst->args[0]),
+                   is_rare);
+}
+
 /* A branch, which is foreseen, takes the check out of the way from one load to the next. */
 static lv load_behind_branch(unit *u, const place *p, lv offset, lv inside)
 {
@@ -151,11 +164,12 @@ static lv load_behind_branch(unit *u, const place *p, lv offset, lv inside)
     return phi;
 }
 
-static lv load_scalar(unit *u, const place *p, lv offset)
+static lv load_scalar(unit *u, const ls__ir_inst *inst, const place *p, lv offset)
 {
     lv pointer = mk_at(u, p->base, offset);
     if (!p->known) {
         lv inside = mk_icmp(u, LLVMIntULT, offset, limit_of(u, p, p->bytes));
+        watch(u, inst, p, offset);
         if (u->width == 1 && !u->e->target.quick)
             return load_behind_branch(u, p, offset, inside);
         pointer = mk_select(u, inside, pointer, u->e->zeros);
@@ -163,12 +177,13 @@ static lv load_scalar(unit *u, const place *p, lv offset)
     return mk_load(u, p->type, pointer, 1);
 }
 
-static void store_scalar(unit *u, const place *p, lv offset, lv bits)
+static void store_scalar(unit *u, const ls__ir_inst *inst, const place *p, lv offset, lv bits)
 {
     if (p->known) {
         mk_store(u, bits, mk_at(u, p->base, offset), 1);
         return;
     }
+    watch(u, inst, p, offset);
     lb inside = mk_block(u), after = mk_block(u);
     mk_cond_br(u, mk_icmp(u, LLVMIntULT, offset, limit_of(u, p, p->bytes)), inside, after);
     mk_begin(u, inside);
@@ -209,7 +224,7 @@ enum { REBUILD_DEPTH = 8 };
 
 /* A vector that the fast path does without is made here, of scalars as far as it goes: LLVM would
  * compute what several slow paths use before all of them. */
-static lv rebuilt(unit *u, ls_value value, int depth)
+static lv rebuild(unit *u, ls_value value, int depth)
 {
     val v = ls__llvm_value(u, value);
     const ls__ir_inst *inst = ls__ir_def(u->function, value);
@@ -227,15 +242,19 @@ static lv rebuilt(unit *u, ls_value value, int depth)
         return v.vector;
     lv args[2];
     for (uint32_t i = 0; i < inst->arg_count; i++)
-        args[i] = rebuilt(u, inst->args[i], depth - 1);
+        args[i] = rebuild(u, inst->args[i], depth - 1);
     return ls__llvm_arith(u, inst, args);
+}
+
+lv ls__llvm_rebuild(unit *u, ls_value value)
+{
+    return rebuild(u, value, REBUILD_DEPTH);
 }
 
 /* Offsets for lanes.c. */
 static lv lane_offsets(unit *u, const ls__ir_inst *inst, place *p, bool is_rare)
 {
-    lv offsets =
-        is_rare ? rebuilt(u, inst->args[0], REBUILD_DEPTH) : ls__llvm_vector(u, inst->args[0]);
+    lv offsets = is_rare ? ls__llvm_rebuild(u, inst->args[0]) : ls__llvm_vector(u, inst->args[0]);
     return inst->base.kind == LS_BASE_LOCAL ? local_offsets(u, inst, p, offsets) : offsets;
 }
 
@@ -244,18 +263,23 @@ static access access_of(unit *u, const place *p, bool is_rare)
     return (access){p->base, limit_of(u, p, p->bytes), p->bytes, is_rare};
 }
 
-static lv load_lanes(unit *u, const ls__ir_inst *inst, place p, bool is_rare)
+static lv load_lanes(unit *u, const ls__ir_inst *inst, const place *p, bool is_rare)
 {
-    lv offsets = lane_offsets(u, inst, &p, is_rare);
-    access a = access_of(u, &p, is_rare);
-    return ls__llvm_gather(u, &a, offsets);
+    place lanes = *p;
+    lv offsets = lane_offsets(u, inst, &lanes, is_rare);
+    access a = access_of(u, &lanes, is_rare);
+    lv loaded = ls__llvm_gather(u, &a, offsets);
+    watch_lanes(u, inst, p, is_rare);
+    return loaded;
 }
 
-static void store_lanes(unit *u, const ls__ir_inst *inst, place p, lv bits, bool is_rare)
+static void store_lanes(unit *u, const ls__ir_inst *inst, const place *p, lv bits, bool is_rare)
 {
-    lv offsets = lane_offsets(u, inst, &p, is_rare);
-    access a = access_of(u, &p, is_rare);
+    place lanes = *p;
+    lv offsets = lane_offsets(u, inst, &lanes, is_rare);
+    access a = access_of(u, &lanes, is_rare);
     ls__llvm_scatter(u, &a, offsets, bits);
+    watch_lanes(u, inst, p, is_rare);
 }
 
 /* --- contiguous ------------------------------------------------------------------------------- */
@@ -287,17 +311,23 @@ static bool find_contiguous(unit *u, const ls__ir_inst *inst, const place *p, co
 static lv load_rarely(unit *u, const ls__ir_inst *inst, const place *p, const contiguous *c)
 {
     access a = access_of(u, p, true);
-    return c->first ? ls__llvm_load_row(u, &a, c->first) : load_lanes(u, inst, *p, true);
+    if (!c->first)
+        return load_lanes(u, inst, p, true);
+    lv loaded = ls__llvm_load_row(u, &a, c->first);
+    watch_lanes(u, inst, p, true);
+    return loaded;
 }
 
 static void store_rarely(unit *u, const ls__ir_inst *inst, const place *p, const contiguous *c,
                          lv bits)
 {
     access a = access_of(u, p, true);
-    if (c->first)
-        ls__llvm_store_row(u, &a, c->first, bits);
-    else
-        store_lanes(u, inst, *p, bits, true);
+    if (!c->first) {
+        store_lanes(u, inst, p, bits, true);
+        return;
+    }
+    ls__llvm_store_row(u, &a, c->first, bits);
+    watch_lanes(u, inst, p, true);
 }
 
 static lv load_contiguous(unit *u, const ls__ir_inst *inst, const place *p, const contiguous *c)
@@ -427,9 +457,10 @@ static lv common_offset(unit *u, const ls__ir_inst *inst)
     return offset.scalar ? offset.scalar : offset.stride == 0 && !offset.valid ? offset.base : NULL;
 }
 
-static lv load_common(unit *u, const place *p, lv offset)
+static lv load_common(unit *u, const ls__ir_inst *inst, const place *p, lv offset)
 {
     lv pointer = mk_at(u, p->base, mk_mul(u, offset, mk_i64(u, u->width)));
+    watch(u, inst, p, offset);
     if (!p->known) {
         lv inside = mk_icmp(u, LLVMIntULT, offset, limit_of(u, p, p->bytes));
         pointer = mk_select(u, inside, pointer, u->e->zeros);
@@ -437,9 +468,10 @@ static lv load_common(unit *u, const place *p, lv offset)
     return mk_load(u, mk_by_lane(u, p->type), pointer, p->bytes);
 }
 
-static void store_common(unit *u, const place *p, lv offset, lv bits)
+static void store_common(unit *u, const ls__ir_inst *inst, const place *p, lv offset, lv bits)
 {
     lv pointer = mk_at(u, p->base, mk_mul(u, offset, mk_i64(u, u->width)));
+    watch(u, inst, p, offset);
     lb inside = NULL, after = NULL;
     if (!p->known) {
         inside = mk_block(u), after = mk_block(u);
@@ -469,22 +501,22 @@ void ls__llvm_emit_load(unit *u, const ls__ir_inst *inst)
     if (uniform && !offset.scalar) /* all active lanes have the same */
         offset.scalar = of_an_active_lane(u, offset.vector);
     if (!of_lane && offset.scalar) {
-        lv value = ls__llvm_from_memory(u, mem, load_scalar(u, &p, offset.scalar));
+        lv value = ls__llvm_from_memory(u, mem, load_scalar(u, inst, &p, offset.scalar));
         ls__llvm_define(u, inst, (val){.scalar = value});
         return;
     }
     if (!of_lane && offset.base && offset.stride == 0 && !offset.valid) {
-        lv value = ls__llvm_from_memory(u, mem, load_scalar(u, &p, offset.base));
+        lv value = ls__llvm_from_memory(u, mem, load_scalar(u, inst, &p, offset.base));
         ls__llvm_define(u, inst, (val){.scalar = value});
         return;
     }
     lv common = common_offset(u, inst), bits;
     if (common)
-        bits = load_common(u, &p, common);
+        bits = load_common(u, inst, &p, common);
     else if (find_contiguous(u, inst, &p, &c))
         bits = load_contiguous(u, inst, &p, &c);
     else
-        bits = load_lanes(u, inst, p, false);
+        bits = load_lanes(u, inst, &p, false);
     ls__llvm_define(u, inst, (val){.vector = ls__llvm_from_memory(u, mem, bits)});
 }
 
@@ -497,15 +529,15 @@ void ls__llvm_emit_store(unit *u, const ls__ir_inst *inst)
 
     if (!of_lane && offset.scalar) {
         lv one = value.scalar ? value.scalar : of_an_active_lane(u, value.vector);
-        store_scalar(u, &p, offset.scalar, to_bits(u, inst, one));
+        store_scalar(u, inst, &p, offset.scalar, to_bits(u, inst, one));
         return;
     }
     lv bits = to_bits(u, inst, ls__llvm_vector(u, inst->args[1]));
     lv common = common_offset(u, inst);
     if (common)
-        store_common(u, &p, common, bits);
+        store_common(u, inst, &p, common, bits);
     else if (find_contiguous(u, inst, &p, &c))
         store_contiguous(u, inst, &p, &c, bits);
     else
-        store_lanes(u, inst, p, bits, false);
+        store_lanes(u, inst, &p, bits, false);
 }

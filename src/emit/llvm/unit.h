@@ -22,6 +22,7 @@
  *     arith.c     operations on values, the same for scalars and vectors
  *     memory.c    loads and stores;  lanes.c  what is done lane by lane: gathers, scatters
  *     atomic.c    atomics
+ *     outside.c   reports of accesses out of range
  *     subgroup.c  operations between lanes
  */
 #ifndef LS_EMIT_LLVM_UNIT_H
@@ -70,6 +71,7 @@ typedef struct emitter { /* one module */
     lv zeros;             /* what loads out of range read */
     bool has_short_loops; /* in scalar code: worth unrolling */
     lv *tables;           /* by constant table; NULL until used */
+    lv outside;           /* outside.c's helper; NULL until used */
     LS__VEC(struct callee) callees;
     struct {
         uint32_t width;
@@ -143,6 +145,12 @@ typedef struct unit { /* one function */
     const ls__llvm *l;
     LLVMBuilderRef b;
     const ls__ir_function *function;
+    struct {                       /* outside.c */
+        const ls__ir_inst **items; /* the function's sites, in order */
+        uint32_t count, first;     /* number of items[0] in the module */
+        uint32_t last;             /* index of the one looked up last */
+        lv record;                 /* alloca of an ls__cpu_outside */
+    } sites;
     ls__ir_uniformity uniformity;
     uint32_t width, workgroup[3], lane_count, strand_count;
     lv code;
@@ -268,6 +276,10 @@ void ls__llvm_store_row(unit *u, const access *a, lv first, lv values);
 lv ls__llvm_divide64(unit *u, ls_op op, lv a, lv b);
 lv ls__llvm_spill(unit *u, unsigned which, lv vector); /* to memory, in one of the four places */
 lv ls__llvm_spill_place(unit *u, unsigned which);
+lv ls__llvm_rebuild(unit *u, ls_value value); /* the vector, for a slow path */
+/* Where `inst` is a site: reports active lanes whose offset is not below `limit`. `is_rare`: on a
+ * slow path. */
+void ls__llvm_watch(unit *u, const ls__ir_inst *inst, lv base, lv limit, val offset, bool is_rare);
 void ls__llvm_emit_subgroup(unit *u, const ls__ir_inst *inst);
 
 #endif
