@@ -96,14 +96,23 @@ typedef struct ls_device_params {
     ls_schedule schedule;
     uint64_t schedule_seed;
     bool sanitize;
-    /* called from the device's thread while a submission runs; must not wait for the device */
+    /* of `sanitize` and `check_bounds`; called from the device's thread while a submission runs; must not wait for the device */
     void (*on_report)(void *context, const ls_sanitizer_report *report);
     void *report_context;
     /* fault device only */
     const ls_fault_plan *fault;
-    /* reference only: reports accesses out of bounds, and no more, at hardly any cost. It sees what
-     * the program does after lowering, which may probe places out of bounds that the kernel does
-     * not access. */
+    /* reference, cpu: reports accesses out of bounds, and no more, at little cost
+     * (docs/benchmarks.md).
+     *
+     * The reference reports an access when it happens, and sees what the program does after
+     * lowering, which may probe places out of bounds that the kernel does not access.
+     *
+     * cpu reports after the dispatch, also when that was cancelled, each place of the program once,
+     * in order of (workgroup, lane), with the lowest that was out of bounds there and what its
+     * first such access was: so reports do not depend on threads or on how code was made. Equal
+     * accesses are done once and reported once; accesses in a lowered form, where programs are
+     * forced to be, may not be reported; nor is any of a program built unchecked. `index` is
+     * INT64_MIN where the offset does not fit in 64 bits and it is not known why. */
     bool check_bounds;
     /* Devices that compile keep their code, and what the probe has found, here: a folder of this
      * user alone (made when missing; not used when it is another's or others may write to it). NULL
@@ -124,8 +133,8 @@ typedef struct ls_device_params {
 #define LS_DEVICE_PARAMS_INIT LS_INIT(ls_device_params)
 
 /* Opens a device. LS_E_NOT_FOUND for an unknown name (the message lists those there are),
- * LS_E_UNSUPPORTED with the reason for one that cannot be used, LS_E_STATE when none may be chosen
- * unasked. Blocks: may load a driver. */
+ * LS_E_UNSUPPORTED with the reason for one that cannot be used, LS_E_STATE, with reasons, when
+ * none may be chosen unasked: the reference never is. Blocks: may load a driver. */
 LS_API ls_status ls_device_open(const ls_device_params *params, ls_device **device,
                                 ls_error *error);
 

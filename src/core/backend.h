@@ -34,7 +34,7 @@ struct ls__ir_module;
 
 /* --- programs --------------------------------------------------------------------------------- */
 typedef struct ls__backend_kernel {
-    const char *name;
+    const char *name;  /* as in the source, also of a part that it was split into */
     uint32_t function; /* ls_function.id in the module */
     uint32_t workgroup[3];
     uint32_t buffer_count, scalar_bytes;
@@ -47,6 +47,8 @@ typedef struct ls__backend_code {
     size_t size;
     const ls__backend_kernel *kernels; /* outlive the program; commands name them by index */
     uint32_t kernel_count;
+    uint32_t
+        site_count; /* accesses whose being out of range is reported; they have numbers below */
     bool unchecked;
 } ls__backend_code;
 
@@ -156,6 +158,19 @@ typedef struct ls__job {
  * must not touch the job after it. */
 void ls__backend_done(ls__job *job);
 
+/* An access out of range, as code that watches its sites finds it. */
+typedef struct ls__outside {
+    uint64_t workgroup; /* linear, x fastest */
+    uint64_t range;     /* bytes of the bound range, where the object is a buffer */
+    int64_t position;   /* the offset, or the subscript when the offset is LS_NOWHERE */
+    uint32_t site, lane;
+    uint32_t buffer; /* of the kernel, where the object is a buffer */
+    bool nowhere;
+} ls__outside;
+/* Fills the report with what core knows of it: all but the ids of the workgroup. */
+void ls__backend_describe(const struct ls__ir_module *module, const ls__backend_kernel *kernel,
+                          const ls__outside *outside, ls_sanitizer_report *report);
+
 /* Sizes as the public calls mean them: x == 0 is a no-op (all become 0), 0 in y or z is 1. */
 void ls__global_size(uint32_t size[3]);
 /* LS_OK, or LS_E_TRAP when the sizes an indirect dispatch read exceed its maximum. */
@@ -244,6 +259,7 @@ typedef struct ls__backend {
     uint64_t cancel_grace_ns; /* a job that a time limit has cancelled and that is not done after
                                  this is hung */
     bool optimize;            /* core runs the optimising passes as well */
+    bool watches;             /* reports sites out of range when check_bounds asks for it */
     bool only_by_name;        /* never chosen when the caller names no device */
 } ls__backend;
 

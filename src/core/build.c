@@ -127,10 +127,10 @@ static ls_status check_kernels(const ls_device *device, const ls__ir_module *ir,
     return LS_OK;
 }
 
-static void describe(ls__backend_kernel *out, const ls__ir_function *function)
+static void describe(ls__backend_kernel *out, const char *name, const ls__ir_function *function)
 {
     *out = (ls__backend_kernel){
-        .name = function->name,
+        .name = name,
         .function = function->id.id,
         .workgroup = {function->workgroup[0], function->workgroup[1], function->workgroup[2]},
         .buffer_count = function->buffer_count,
@@ -158,10 +158,11 @@ static ls_status list_kernels(ls__built *built, const ls__pass_split *splits, ls
             .scratch_bytes_per_lane = split->scratch_bytes_per_lane,
             .scratch_bytes_fixed = split->scratch_bytes_fixed,
         };
+        const ls__ir_function *kernel = ls__module_kernel_at(ir, i);
         if (!split->segment_count)
-            describe(&built->kernels[built->kernel_count++], ls__module_kernel_at(ir, i));
+            describe(&built->kernels[built->kernel_count++], kernel->name, kernel);
         for (uint32_t s = 0; s < split->segment_count; s++)
-            describe(&built->kernels[built->kernel_count++],
+            describe(&built->kernels[built->kernel_count++], kernel->name,
                      ir->functions.items[split->segments[s].function]);
     }
     return LS_OK;
@@ -175,6 +176,7 @@ static ls_status lower(ls__built *built, const ls__build_options *options, ls_er
         .lower = options->lower,
         .unchecked = options->unchecked,
         .optimize = backend->optimize,
+        .watch = built->device->watches,
 #ifndef NDEBUG
         .verify_each = true,
 #endif
@@ -184,7 +186,7 @@ static ls_status lower(ls__built *built, const ls__build_options *options, ls_er
     if (!splits)
         return ls__fail_oom(error, kernels * sizeof *splits);
     ls_status status = LS_OK;
-    if (passes.lower || passes.unchecked || passes.optimize) {
+    if (passes.lower || passes.unchecked || passes.optimize || passes.watch) {
         status = ls__module_copy_ir(built->source, &built->ir, error);
         if (status == LS_OK)
             status = ls__lower_run(built->ir, &passes, splits, error);
@@ -255,6 +257,7 @@ static ls__backend_code code_of(const ls__built *built)
         .module = built->ir ? built->ir : built->source->ir,
         .kernels = built->kernels,
         .kernel_count = built->kernel_count,
+        .site_count = ls__ir_site_count(built->ir ? built->ir : built->source->ir),
         .unchecked = built->options.unchecked,
     };
 }

@@ -148,6 +148,7 @@ ls_status ls_device_open(const ls_device_params *params, ls_device **device, ls_
         return status;
     }
     open_code_cache(opened, &given);
+    opened->watches = given.check_bounds && entry->backend->watches;
     ls__params_out(&opened->caps, entry->backend->caps(opened->handle), sizeof opened->caps);
     set_budget(opened, given.budget_bytes);
     opened->number = atomic_fetch_add(&last_device_number, 1) + 1;

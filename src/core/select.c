@@ -79,20 +79,21 @@ static ls_status list(const ls__backend *backend, ls_device_info **infos, uint32
     return LS_OK;
 }
 
+/* Of all devices the names; why those cannot be used that may be chosen unasked. */
 static ls_status fail_none(const char *name, ls_error *error)
 {
-    char names[200] = "";
-    size_t used = 0;
+    ls__strbuf names = {0}, reasons = {0};
     for (uint32_t i = 0; i < ls__registry_count; i++) {
+        const ls__backend *backend = ls__registry[i].backend;
         ls_device_info *infos;
         uint32_t count;
-        if (list(ls__registry[i].backend, &infos, &count, NULL) != LS_OK)
+        if (list(backend, &infos, &count, NULL) != LS_OK)
             continue;
         for (uint32_t k = 0; k < count; k++) {
-            int length = snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "",
-                                  infos[k].name);
-            if (length > 0 && (size_t)length < sizeof names - used)
-                used += (size_t)length;
+            ls__strbuf_printf(&names, "%s%s", names.length ? ", " : "", infos[k].name);
+            if (!backend->only_by_name)
+                ls__strbuf_printf(&reasons, "; %s cannot be used: %s", infos[k].name,
+                                  infos[k].reason);
         }
         ls__mem_free(infos);
     }
@@ -100,8 +101,12 @@ static ls_status fail_none(const char *name, ls_error *error)
     if (name)
         ls__fail(error, status, "there is no device '%s'", name);
     else
-        ls__fail(error, status, "no usable device may be chosen unasked");
-    return ls__fail_hint(error, status, "name one of: %s", names);
+        ls__fail(error, status, "no device may be chosen unasked%s",
+                 reasons.text ? reasons.text : "");
+    ls__fail_hint(error, status, "name one of: %s", names.text ? names.text : "");
+    ls__strbuf_finish(&names);
+    ls__strbuf_finish(&reasons);
+    return status;
 }
 
 ls_status ls__device_choose(const char *name, const ls__registry_entry **entry,

@@ -2,7 +2,8 @@
 /*
  * The CPU device: memory is the host's, jobs run on the executor of device/host, the workgroups of
  * a dispatch on the pool. Results do not depend on the number of threads: a workgroup's writes are
- * its own, atomics whose order cannot show aside, and of several traps the lowest is kept.
+ * its own, atomics whose order cannot show aside, and of several traps the lowest is kept; so it is
+ * with accesses out of range (watch.h), which are reported after the dispatch.
  *
  * What a dispatch needs for each thread (scratch memory, a trap record) is there before it begins,
  * so that nothing can fail once something has run.
@@ -17,6 +18,7 @@
 #include "device/cpu/cpu.h"
 #include "device/cpu/loader.h"
 #include "device/cpu/pool.h"
+#include "device/cpu/watch.h"
 #include "device/host/host.h"
 #include "emit/llvm/abi.h"
 #include "emit/llvm/target.h"
@@ -31,6 +33,8 @@ typedef struct cpu_device {
     uint8_t *scratch; /* one block, scratch_bytes for each thread */
     uint64_t scratch_bytes;
     ls__cpu_trap *traps;
+    void (*on_report)(void *context, const ls_sanitizer_report *report);
+    void *report_context;
 } cpu_device;
 
 typedef struct cpu_kernel {
@@ -41,8 +45,10 @@ typedef struct cpu_kernel {
 
 typedef struct cpu_program {
     ls__cpu_object *object;
+    const struct ls__ir_module *module; /* for ls__backend_describe */
     const ls__backend_kernel *descriptions;
     cpu_kernel *kernels;
+    ls__cpu_watch *watch; /* NULL: the program has no sites */
 } cpu_program;
 
 static cpu_device *cpu_of(const ls__backend_device *device)
@@ -111,6 +117,27 @@ static void report_trap(const cpu_device *device, ls__host_dispatch_result *resu
     result->trap_workgroup = lowest->workgroup;
 }
 
+/* Answers how many findings there are. */
+static uint64_t report_outside(const cpu_device *device, const cpu_program *program,
+                               const ls__backend_kernel *kernel, const ls__cpu_args *args)
+{
+    const ls__outside *found;
+    uint32_t count = ls__cpu_watch_end(program->watch, &found);
+    for (uint32_t i = 0; i < count && device->on_report; i++) {
+        uint32_t x = args->workgroup_count[0], y = args->workgroup_count[1];
+        ls_sanitizer_report report;
+        ls__backend_describe(program->module, kernel, &found[i], &report);
+        report.workgroup[0] = (uint32_t)(found[i].workgroup % x);
+        report.workgroup[1] = (uint32_t)(found[i].workgroup / x % y);
+        report.workgroup[2] = (uint32_t)(found[i].workgroup / x / y);
+        ls__os_fenv ours; /* whatever the caller's function does to it */
+        ls__os_fenv_enter(&ours);
+        device->on_report(device->report_context, &report);
+        ls__os_fenv_leave(&ours);
+    }
+    return count;
+}
+
 /* Lanes differ from launch to launch, so this is a guess; it only decides whether to wake others.
  */
 static uint64_t expected_ns(const cpu_kernel *kernel, uint64_t lanes)
@@ -142,7 +169,9 @@ static ls_status dispatch(void *context, const ls__host_dispatch *d,
                          .ranges = ranges,
                          .scalars = d->command->scalars,
                          .cancel = (const int *)&d->job->cancel,
-                         .iteration = d->iteration};
+                         .iteration = d->iteration,
+                         .on_outside = ls__cpu_watch_note,
+                         .context = program->watch};
     for (int i = 0; i < 3; i++) {
         args.global_size[i] = d->global_size[i];
         args.workgroup_count[i] = (d->global_size[i] - 1) / kernel->workgroup[i] + 1;
@@ -151,10 +180,14 @@ static ls_status dispatch(void *context, const ls__host_dispatch *d,
     }
     r.args = &args;
     memset(device->traps, 0, ls__cpu_pool_threads(device->pool) * sizeof *device->traps);
+    if (program->watch)
+        ls__cpu_watch_begin(program->watch, buffers, ranges, d->command->buffer_count);
     uint64_t begun = ls__os_now_ns();
     ls__cpu_pool_run(device->pool, groups, expected_ns(compiled, groups * lanes), run_workgroups,
                      &r);
     compiled->lane_ps = (ls__os_now_ns() - begun) * 1000 / (groups * lanes) + 1;
+    if (program->watch)
+        result->sanitizer_reports = report_outside(device, program, kernel, &args);
     if (atomic_load(&r.stopped))
         return ls__fail(error, LS_E_CANCELLED, "cancelled");
     result->lanes_run = groups * lanes;
@@ -233,6 +266,8 @@ static ls_status open_device(const ls__backend_open_params *params, ls__backend_
     if (!made)
         return ls__fail_oom(error, sizeof *made);
     ls__host_device host = {.context = made, .dispatch = dispatch};
+    made->on_report = params->params->on_report;
+    made->report_context = params->params->report_context;
     ls_status status = choose_target(made, params->params->target, error);
     made->traps = ls__mem_alloc(threads, sizeof *made->traps);
     if (status == LS_OK && !made->traps)
@@ -305,6 +340,7 @@ static void program_free(ls__backend_device *device, ls__backend_program *progra
     (void)device;
     if (!freed)
         return;
+    ls__cpu_watch_destroy(&freed->watch);
     ls__cpu_object_unload(&freed->object);
     ls__mem_free(freed->kernels);
     ls__mem_free(freed);
@@ -329,6 +365,7 @@ static ls_status program_build(ls__backend_device *device, const ls__backend_cod
     cpu_program *made = ls__mem_alloc(1, sizeof *made);
     if (!made)
         return ls__fail_oom(error, sizeof *made);
+    made->module = code->module;
     made->descriptions = code->kernels;
     made->kernels = ls__mem_alloc(code->kernel_count, sizeof *made->kernels);
     ls_status status = made->kernels
@@ -336,6 +373,8 @@ static ls_status program_build(ls__backend_device *device, const ls__backend_cod
                            : ls__fail_oom(error, code->kernel_count * sizeof *made->kernels);
     for (uint32_t i = 0; i < code->kernel_count && status == LS_OK; i++)
         status = find_kernel(made, &code->kernels[i], &made->kernels[i], error);
+    if (status == LS_OK && code->site_count)
+        status = ls__cpu_watch_create(code->site_count, &made->watch, error);
     if (status != LS_OK) {
         program_free(device, (ls__backend_program *)made);
         return status;
@@ -385,6 +424,5 @@ const ls__backend ls__cpu_backend = {
     .cancel = cancel,
     .cancel_grace_ns = 10000000000u,
     .optimize = true,
-    .only_by_name =
-        true, /* until it has been proven as the reference has: then the default device */
+    .watches = true,
 };
