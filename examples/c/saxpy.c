@@ -27,7 +27,7 @@ static int failed(const ls_error *error)
     return 1;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     ls_error error = {0};
     ls_device *device = NULL;
@@ -40,9 +40,10 @@ int main(void)
     ls_prepared *prepared = NULL;
     int status = 1;
 
-    /* 1. A device and a stream. The reference must be asked for by name. */
+    /* 1. A device and a stream. Without a name it is the most preferred one; the reference, which
+     * is slow, must be asked for by name. */
     ls_device_params device_params = LS_DEVICE_PARAMS_INIT;
-    device_params.name = "reference";
+    device_params.name = argc > 1 ? argv[1] : NULL;
     if (ls_device_open(&device_params, &device, &error) ||
         ls_stream_create(device, &stream, &error))
         goto end;

@@ -33,8 +33,10 @@ static const struct argp arguments = {
     .parser = parse_option,
     .doc = "Lists the devices of this build, the most preferred first."
            "\v"
-           "The reference is used when it is named or there is no other device; devices of the "
-           "kind `test' only when named.\n\n"
+           "What is used when none is named is the first one that is usable: cpu, if the build "
+           "can compile for it. Vulkan devices, the reference and devices of the kind `test' "
+           "must be named; `lockstep run' takes the reference by itself where cpu is not "
+           "usable.\n\n"
            "Examples:\n"
            "  lockstep devices\n"
            "  lockstep devices --verbose\n",

@@ -47,7 +47,7 @@ typedef struct session {
     ls_fence *fence;
     ls_receipt receipt;
     bool tracing;
-    atomic_uint reports; /* of the sanitizer; counted on the device's thread */
+    atomic_uint reports;       /* of the sanitizer; counted on the device's thread */
     atomic_bool out_of_bounds; /* without the sanitizer: an access was, and `bounds` says which */
     ls_error bounds;           /* written before out_of_bounds is set */
 } session;
@@ -116,11 +116,14 @@ static void on_out_of_bounds(void *context, const ls_sanitizer_report *r)
         return;
     bool filler = is_filler(s, r), too_small = !filler && is_too_small(s, r);
     bool is_load = strcmp(r->kind, "out-of-bounds load") == 0;
+    char index[24] = "?";
+    if (r->index != INT64_MIN)
+        snprintf(index, sizeof index, "%lld", (long long)r->index);
     ls__fail(&s->bounds, LS_E_FAILED,
-             "%s%slane %u of workgroup %u,%u,%u %s %s[%lld] (%s:%u), but it has %llu element%s",
+             "%s%slane %u of workgroup %u,%u,%u %s %s[%s] (%s:%u), but it has %llu element%s",
              too_small ? r->object : "", too_small ? " is too small: " : "", r->lane,
              r->workgroup[0], r->workgroup[1], r->workgroup[2], is_load ? "reads" : "writes",
-             r->object, (long long)r->index, r->file[0] ? r->file : "line", r->line,
+             r->object, index, r->file[0] ? r->file : "line", r->line,
              (unsigned long long)r->object_count, r->object_count == 1 ? "" : "s");
     ls__fail_hint(&s->bounds, LS_E_FAILED, "%s, or allow it with --out-of-bounds",
                   filler ? "lanes beyond --global fill the last workgroup: let the kernel test its "
@@ -227,6 +230,9 @@ static ls_status open_device(session *s, ls_error *error)
         params.name = "reference";
     ls_status status = ls_device_open(&params, &s->device, error);
     if (status == LS_E_STATE && !params.name) { /* none may be chosen unasked: somebody asks now */
+        if (!job->quiet)
+            ls__cli_print_line(stderr, "lockstep: note: on the reference, which is slow: %s",
+                               error->message);
         params.name = "reference";
         status = ls_device_open(&params, &s->device, error);
     }
@@ -385,7 +391,7 @@ static ls_status run(session *s, ls_error *error)
         status = ls__cli_wait(&wait, &s->receipt, error);
     if (status != LS_OK && s->receipt.trapped) {
         status = fail_trap(s, error);
-    } else if (atomic_load(&s->out_of_bounds) && !ls__cli_caught_signal()) {
+    } else if (atomic_load(&s->out_of_bounds)) {
         *error = s->bounds;
         status = error->code;
     } else if (status != LS_OK && error->cause == LS_E_TIMEOUT) {

@@ -188,9 +188,11 @@ class Arguments(cli.Case):
 
 
 class Bounds(cli.Case):
-    """A buffer too small is an error and not a 0 in the result, on a device that sees it."""
+    """A buffer too small is an error and not a 0 in the result, on devices that see it: the one that is taken
+    when none is named is one of them."""
 
     def stops(self, *args, says):
+        self.bad(*args, says=says)
         self.bad(*args, "--device", "reference", says=says)
 
     def test_buffer_too_small(self):
@@ -202,9 +204,9 @@ class Bounds(cli.Case):
         self.bad(*saxpy("--device", "fault", x="iota:f32:5"), says="x is too small")
 
     def test_allowed(self):
-        self.good(*saxpy("--save", "y=y.npy", "--out-of-bounds", "--device", "reference",
-                         x="iota:f32:5"))
-        self.assertEqual(cli.read_npy(self.path("y.npy"))[2], [1, 3, 5, 7, 9, 1, 1, 1])
+        for device in [], ["--device", "reference"]:
+            self.good(*saxpy("--save", "y=y.npy", "--out-of-bounds", *device, x="iota:f32:5"))
+            self.assertEqual(cli.read_npy(self.path("y.npy"))[2], [1, 3, 5, 7, 9, 1, 1, 1])
 
     def test_lanes_that_fill_the_workgroup(self):
         self.write("k.kc", "kernel workgroup(4, 2) void k(u32 *y)\n"
@@ -223,7 +225,9 @@ class Bounds(cli.Case):
 
     def test_stops_an_endless_kernel(self):
         self.write("k.kc", "kernel workgroup(1) void k(u32 *y) { for (;;) y[1] += 1u; }\n")
-        self.stops("run", "k.kc", "--global", "1", "y=zeros:u32:1", says="reads y[1]")
+        endless = ["run", "k.kc", "--global", "1", "y=zeros:u32:1"]
+        self.bad(*endless, "--device", "reference", says="reads y[1]")
+        self.bad(*endless, "--time-limit", "0.2", says="reads y[1]")  # by then it is known why
 
     def test_lowered_programs_have_probes_of_their_own(self):
         self.write("k.kc", "kernel void k(u32 n, u8 *y)\n"
@@ -292,6 +296,18 @@ class Visible(cli.Case):
 class Devices(cli.Case):
     def test_unknown(self):
         self.bad(*saxpy("--device", "abacus"), says=["abacus", "reference"])
+
+    def test_none_is_named(self):
+        usable = "cannot be used" not in self.run_command(*saxpy("--device", "cpu")).stderr
+        result = self.run_command(*saxpy())
+        self.assertEqual((result.note, result.returncode), (not usable, 0))
+        self.assertIn("on cpu in" if usable else "on reference in", result.stdout)
+        self.assertFalse(self.run_command(*saxpy("--quiet")).note)
+        self.assertFalse(self.run_command(*saxpy("--device", "reference")).note)
+        for options in ["--sanitize"], ["--schedule", "reverse"]:  # ask for the reference themselves
+            result = self.run_command(*saxpy(*options))
+            self.assertFalse(result.note)
+            self.assertIn("on reference in", result.stdout)
 
     def test_reference_only(self):
         self.bad(*saxpy("--device", "fault", "--sanitize"), says="--device reference")
