@@ -242,6 +242,8 @@ ref ls__spirv_stop_flag(unit *u);      /* bool: what was set */
 /* --- llvmpipe.c: limits of that driver -------------------------------------------------------- */
 void ls__spirv_check_depth(unit *u); /* fails when the kernel may be too deep */
 void ls__spirv_check_loops(unit *u); /* at the end of main: notes loops that were ended */
+/* What control flow goes by: the value, for lanes that are not there too. */
+ref ls__spirv_decided(unit *u, ls_value value);
 
 /* --- kernel.c --------------------------------------------------------------------------------- */
 /* Between the two a function is written, within another if need be. `function` NULL: one of the

@@ -11,7 +11,7 @@
 #include "ir/ir.h"
 
 /* Part of cache keys: raised with every change of abi.h and of the code that a module becomes. */
-enum { LS__SPIRV_CODE_VERSION = 4 };
+enum { LS__SPIRV_CODE_VERSION = 5 };
 
 /* An ls__backend_emit. The module is verified and lowered as ls__spirv_lowering says. Equal modules
  * and targets give equal bytes. */

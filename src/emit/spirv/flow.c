@@ -71,8 +71,9 @@ static void emit_if(unit *u, const ls__ir_inst *inst)
     bool has_else = inst->regions[1]->first != NULL, reached;
     ref merge = ls__spirv_new(u), then = ls__spirv_new(u);
     ref other = has_else ? ls__spirv_new(u) : merge;
+    ref condition = ls__spirv_decided(u, inst->args[0]);
     put(u, u->out, SpvOpSelectionMerge, merge, SpvSelectionControlMaskNone);
-    put(u, u->out, SpvOpBranchConditional, ls__spirv_value(u, inst->args[0]), then, other);
+    put(u, u->out, SpvOpBranchConditional, condition, then, other);
     ls__spirv_begin(u, then);
     reached = region_to(u, inst->regions[0], merge) || !has_else;
     if (has_else) {
@@ -96,12 +97,12 @@ static void emit_block(unit *u, const ls__ir_inst *inst)
 }
 
 /* The switch itself: each value and where it goes. Label i is that of region i. */
-static void put_switch(unit *u, const ls__ir_inst *inst, const ref *labels)
+static void put_switch(unit *u, const ls__ir_inst *inst, ref selector, const ref *labels)
 {
     words operands = {0};
     uint32_t value = 0, last = inst->region_count - 1;
     bool is_wide = ls__ir_type_of(u->f.function, inst->args[0]) == LS_TYPE_I64;
-    ls__vec_push(u->arena, &operands, ls__spirv_value(u, inst->args[0]));
+    ls__vec_push(u->arena, &operands, selector);
     ls__vec_push(u->arena, &operands, labels[last]);
     for (uint32_t i = 0; i < last; i++) {
         for (uint32_t k = 0; k < inst->case_sizes[i]; k++, value++) {
@@ -119,11 +120,12 @@ static void emit_switch(unit *u, const ls__ir_inst *inst)
 {
     frame f = {.outer = u->f.top, .merge = ls__spirv_new(u)};
     ref *labels = LS__NEW_ARRAY(u->arena, ref, inst->region_count);
+    ref selector = ls__spirv_decided(u, inst->args[0]);
     bool reached = false;
     for (uint32_t i = 0; i < inst->region_count; i++)
         labels[i] = ls__spirv_new(u);
     put(u, u->out, SpvOpSelectionMerge, f.merge, SpvSelectionControlMaskNone);
-    put_switch(u, inst, labels);
+    put_switch(u, inst, selector, labels);
     u->f.top = &f;
     for (uint32_t i = 0; i < inst->region_count; i++) {
         ls__spirv_begin(u, labels[i]);
@@ -150,7 +152,7 @@ static void emit_loop(unit *u, const ls__ir_inst *inst)
     ls__spirv_region(u, inst->regions[1]);
     u->f.top = f.outer;
     if (last && last->op == LS_OP_WHILE)
-        condition = ls__spirv_value(u, last->args[0]);
+        condition = ls__spirv_decided(u, last->args[0]);
     ref stop = ls__spirv_poll(u, inst, &is_uniform);
     if (stop) {
         ref boolean = ls__spirv_bool(u);

@@ -8,6 +8,11 @@
  *   - branches nest 80 deep; what is deeper runs for all lanes. A `return` makes all that follows
  * it another level, since the driver puts it into the other branch.
  *
+ * And one more, in the last vector of a workgroup that does not fill it: the lanes that are not
+ * there take part in branches, with what they make of loads that give 0. Where they stay longer in
+ * a loop with a barrier than the others do, the driver never comes back to that vector. So what is
+ * the same for the workgroup is taken from a lane that is there.
+ *
  * The first cannot be avoided, but seen: at the end of a kernel stands a loop of a few rounds,
  * which has fewer when the limit was reached. The driver cannot fold it. The second is estimated
  * from the IR, and kernels that may come near are refused.
@@ -143,4 +148,23 @@ void ls__spirv_check_loops(unit *u)
     ref merge = ls__spirv_begin_if(u, ended);
     ls__spirv_set_stopped(u, LS__SPIRV_STOPPED_LOOPS);
     ls__spirv_end_if(u, merge);
+}
+
+/* --- lanes that are not there ------------------------------------------------------------------
+ */
+
+ref ls__spirv_decided(unit *u, ls_value value)
+{
+    enum { WIDEST_VECTOR = 32 };
+    const uint32_t *size = u->kernel->workgroup;
+    ref plain = ls__spirv_value(u, value);
+    if (!u->target.llvmpipe || !u->f.uniformity ||
+        size[0] * size[1] * size[2] % WIDEST_VECTOR == 0 ||
+        u->f.uniformity->values[value.id] > LS__IR_WORKGROUP)
+        return plain;
+    ls__spirv_need(u, SpvCapabilityGroupNonUniform);
+    ls__spirv_need(u, SpvCapabilityGroupNonUniformBallot);
+    ref type = ls__spirv_type(u, ls__ir_type_of(u->f.function, value));
+    ref scope = ls__spirv_u32(u, SpvScopeSubgroup);
+    return mk(u, SpvOpGroupNonUniformBroadcastFirst, type, scope, plain);
 }
