@@ -4,9 +4,14 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* --- compile times ---------------------------------------------------------------------------- */
@@ -199,12 +204,16 @@ void print_nan_cost(const char *name, uint32_t threads, unsigned runs)
     need(ls_device_destroy(&device, &error), &error, "closing the device");
 }
 
-static double empty_seconds(const char *name, uint32_t threads, uint32_t lanes, uint32_t rounds,
-                            unsigned runs)
+/* --- dispatches ------------------------------------------------------------------------------- */
+
+/* Seconds of a round, by the median of the runs. */
+static double round_seconds(const char *name, uint32_t threads, const char *text,
+                            const char *kernel, uint32_t lanes, uint32_t rounds, unsigned runs)
 {
     ls_error error = {0};
     ls_device *device = open_device(name, threads);
-    probe p = probe_create(device, "kernel void empty() { }", "empty", lanes, 0, rounds);
+    uint64_t bytes = strcmp(kernel, "empty") == 0 ? 0 : 4 * (uint64_t)lanes;
+    probe p = probe_create(device, text, kernel, lanes, bytes, rounds);
     double *times = allocate(runs * sizeof *times);
     probe_run(&p);
     for (unsigned r = 0; r < runs; r++)
@@ -216,18 +225,83 @@ static double empty_seconds(const char *name, uint32_t threads, uint32_t lanes, 
     return seconds;
 }
 
+/* A process that keeps the last core busy, until it is killed. */
+static pid_t hold_core(void)
+{
+    cpu_set_t set;
+    size_t last = 0;
+    fflush(stdout);
+    pid_t parent = getpid(), child = fork();
+    if (child != 0)
+        return child;
+    sched_getaffinity(0, sizeof set, &set);
+    for (size_t i = 0; i < CPU_SETSIZE; i++)
+        last = CPU_ISSET(i, &set) ? i : last;
+    CPU_ZERO(&set);
+    CPU_SET(last, &set);
+    sched_setaffinity(0, sizeof set, &set);
+    while (getppid() == parent)
+        ;
+    _exit(0);
+}
+
+static void print_batches(const char *name, unsigned runs, const char *when)
+{
+    enum { LANES = 64 * 64, EMPTY = 2000, SMALL = 200 };
+    static const uint32_t threads[] = {1, 2, 7};
+    static const char empty[] = "kernel void empty() { }";
+    static const char small[] = "kernel void small(u32 n, const u32 *x, u32 *y)\n"
+                                "{ u32 i = global_id(0), a = x[i];\n"
+                                "for (u32 k = 0; k < 100; k++) a = a * 1664525 + 1013904223;\n"
+                                "y[i] = a; }\n";
+    for (unsigned t = 0; t < sizeof threads / sizeof *threads; t++) {
+        double e = round_seconds(name, threads[t], empty, "empty", LANES, EMPTY, 5 * runs);
+        double s = round_seconds(name, threads[t], small, "small", LANES, SMALL, 5 * runs);
+        printf("  64 workgroups, threads: %u, %-22s %9.2f  %9.2f\n", threads[t], when, 1e6 * e,
+               1e6 * s);
+    }
+}
+
+/* What a device does when it has nothing to do: a second of it, from a millisecond after its last
+ * work. */
+static void print_idle(const char *name)
+{
+    ls_error error = {0};
+    struct rusage before, after;
+    ls_device *device = open_device(name, 2);
+    probe p = probe_create(device, "kernel void empty() { }", "empty", 64 * 64, 0, 1);
+    for (int i = 0; i < 1000; i++)
+        probe_run(&p);
+    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    getrusage(RUSAGE_SELF, &before);
+    nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
+    getrusage(RUSAGE_SELF, &after);
+    double used = (double)(after.ru_utime.tv_sec - before.ru_utime.tv_sec) +
+                  (double)(after.ru_stime.tv_sec - before.ru_stime.tv_sec) +
+                  1e-6 * (double)(after.ru_utime.tv_usec - before.ru_utime.tv_usec) +
+                  1e-6 * (double)(after.ru_stime.tv_usec - before.ru_stime.tv_usec);
+    printf("  an idle second, from 1 ms after the last work: %.2f ms of processor time, %ld "
+           "voluntary switches (one is the benchmark's)\n",
+           1e3 * used, after.ru_nvcsw - before.ru_nvcsw);
+    probe_destroy(&p);
+    need(ls_device_destroy(&device, &error), &error, "closing the device");
+}
+
 void print_dispatch_costs(const char *name, unsigned runs)
 {
-    enum { INSIDE = 2000 };
-    runs = 20 * runs; /* each takes microseconds */
-    printf("\nempty dispatches, microseconds\n");
-    printf("  one workgroup, prepared, submitted and waited for: %6.2f\n",
-           1e6 * empty_seconds(name, 1, 1, 1, runs));
-    printf("  one workgroup, inside a batch, each:               %6.2f\n",
-           1e6 * empty_seconds(name, 1, 1, INSIDE, runs));
-    for (uint32_t threads = 1; threads <= 2; threads++) {
-        double seconds = empty_seconds(name, threads, 64 * 64, INSIDE, runs);
-        printf("  64 workgroups, inside a batch, each, threads: %u:   %6.2f\n", threads,
-               1e6 * seconds);
+    static const char empty[] = "kernel void empty() { }";
+    printf("\ndispatches, microseconds\n");
+    printf("  one workgroup, empty, prepared, submitted and waited for: %6.2f\n",
+           1e6 * round_seconds(name, 1, empty, "empty", 1, 1, 100 * runs));
+    printf("  one workgroup, empty, inside a batch, each:               %6.2f\n",
+           1e6 * round_seconds(name, 1, empty, "empty", 1, 2000, 20 * runs));
+    printf("  inside a batch, each:                                %9s  %9s\n", "empty", "small");
+    print_batches(name, runs, "");
+    pid_t child = hold_core();
+    if (child > 0) {
+        print_batches(name, runs, "one core held:");
+        kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
     }
+    print_idle(name);
 }

@@ -40,7 +40,7 @@ typedef struct cpu_device {
 typedef struct cpu_kernel {
     ls__cpu_kernel *code;
     const ls__cpu_kernel_info *info;
-    uint64_t lane_ps; /* what a lane took last time, in picoseconds; 0 = not known */
+    uint64_t lane_ps; /* what a lane takes, in picoseconds; 0 = not known */
 } cpu_kernel;
 
 typedef struct cpu_program {
@@ -138,13 +138,26 @@ static uint64_t report_outside(const cpu_device *device, const cpu_program *prog
     return count;
 }
 
-/* Lanes differ from launch to launch, so this is a guess; it only decides whether to wake others.
+/* Lanes differ from launch to launch, so this is a guess; it only decides how many threads are
+ * woken.
  */
 static uint64_t expected_ns(const cpu_kernel *kernel, uint64_t lanes)
 {
     if (kernel->lane_ps == 0 || lanes > UINT32_MAX)
         return UINT64_MAX;
     return lanes * kernel->lane_ps / 1000;
+}
+
+/* One launch says little when the thread was taken off its core meanwhile. */
+static void learn(cpu_kernel *kernel, uint64_t lanes, uint64_t took_ns)
+{
+    enum { MOST = 8 };
+    if (took_ns == 0)
+        return;
+    uint64_t lane_ps = (uint64_t)((double)took_ns * 1000 / (double)lanes) + 1;
+    if (kernel->lane_ps && lane_ps / MOST > kernel->lane_ps)
+        lane_ps = kernel->lane_ps * MOST;
+    kernel->lane_ps = lane_ps;
 }
 
 static ls_status dispatch(void *context, const ls__host_dispatch *d,
@@ -182,10 +195,9 @@ static ls_status dispatch(void *context, const ls__host_dispatch *d,
     memset(device->traps, 0, ls__cpu_pool_threads(device->pool) * sizeof *device->traps);
     if (program->watch)
         ls__cpu_watch_begin(program->watch, buffers, ranges, d->command->buffer_count);
-    uint64_t begun = ls__os_now_ns();
-    ls__cpu_pool_run(device->pool, groups, expected_ns(compiled, groups * lanes), run_workgroups,
-                     &r);
-    compiled->lane_ps = (ls__os_now_ns() - begun) * 1000 / (groups * lanes) + 1;
+    uint64_t expected = expected_ns(compiled, groups * lanes);
+    uint64_t took_ns = ls__cpu_pool_run(device->pool, groups, expected, run_workgroups, &r);
+    learn(compiled, groups * lanes, took_ns);
     if (program->watch)
         result->sanitizer_reports = report_outside(device, program, kernel, &args);
     if (atomic_load(&r.stopped))
@@ -393,7 +405,8 @@ static void start(ls__backend_device *device, ls__job *job)
 
 static bool run_job(ls__backend_device *device, ls__job *job)
 {
-    return ls__host_run(cpu_of(device)->host, job);
+    /* The function that gets reports is called from the device's thread. */
+    return !cpu_of(device)->on_report && ls__host_run(cpu_of(device)->host, job);
 }
 
 static void cancel(ls__backend_device *device, ls__job *job)

@@ -12,7 +12,11 @@
 #include "base/status.h"
 #include "device/cpu/pool.h"
 
-enum { SPIN_NS = 50000, WORTH_WAKING_NS = 10000, CHUNKS_PER_THREAD = 8 };
+enum { SPIN_NS = 50000, CHUNKS_PER_THREAD = 8 };
+/* A helper is for so much work: in a batch, where it stays awake for the next task, or alone. */
+enum { WORTH_IN_BATCH_NS = 10000, WORTH_ALONE_NS = 40000 };
+/* Longer tasks are for all threads, even where there are fewer cores. */
+enum { LONG_NS = 1000000 };
 
 static const uint64_t inside_mask = 0xffff, open_bit = 0x10000, number_step = 0x20000;
 
@@ -23,7 +27,7 @@ typedef struct worker {
 } worker;
 
 struct ls__cpu_pool {
-    uint32_t thread_count;
+    uint32_t thread_count, core_count;
     worker *workers; /* thread_count - 1 */
     uint32_t started;
 
@@ -31,6 +35,7 @@ struct ls__cpu_pool {
     atomic_uint_fast64_t next; /* first item that is not handed out */
     /* Of the open task; written while it is closed. */
     uint64_t count, chunk;
+    uint64_t ended_ns; /* the last task; the owner's */
     ls__cpu_pool_work *work;
     void *context;
 
@@ -40,6 +45,7 @@ struct ls__cpu_pool {
     uint32_t sleeping;
     bool stopping;
     atomic_bool owner_waits;
+    atomic_uint looking; /* workers that look for a task, awake */
 };
 
 /* --- items -------------------------------------------------------------------------------------
@@ -55,15 +61,18 @@ static bool take(ls__cpu_pool *pool, uint64_t *first, uint64_t *count)
     return true;
 }
 
-static void work_on(ls__cpu_pool *pool, uint32_t thread)
+/* Returns how many items it did. */
+static uint64_t work_on(ls__cpu_pool *pool, uint32_t thread)
 {
-    uint64_t first, count;
+    uint64_t first, count, done = 0;
     while (take(pool, &first, &count)) {
+        done += count;
         if (!pool->work(pool->context, thread, first, count)) {
             atomic_store_explicit(&pool->next, pool->count, memory_order_relaxed);
-            return;
+            break;
         }
     }
+    return done;
 }
 
 /* --- workers ------------------------------------------------------------------------------------
@@ -93,17 +102,28 @@ static void leave(ls__cpu_pool *pool)
     pthread_mutex_unlock(&pool->lock);
 }
 
+/* Looks for a task for a while. */
+static bool find_awake(ls__cpu_pool *pool, uint64_t last, uint64_t *number)
+{
+    bool found = false;
+    if (atomic_fetch_add(&pool->looking, 1) + 1 < pool->core_count) { /* one is the owner's */
+        uint64_t begun = ls__os_now_ns();
+        do {
+            for (int i = 0; i < 64 && !found; i++) {
+                found = join(pool, last, number);
+                ls__os_relax();
+            }
+        } while (!found && ls__os_now_ns() - begun < SPIN_NS);
+    }
+    atomic_fetch_sub(&pool->looking, 1);
+    return found;
+}
+
 /* Looks for a task, first awake, then asleep. False: the pool is closing. */
 static bool find_task(ls__cpu_pool *pool, uint64_t last, uint64_t *number)
 {
-    uint64_t begun = ls__os_now_ns();
-    do {
-        for (int i = 0; i < 64; i++) {
-            if (join(pool, last, number))
-                return true;
-            ls__os_relax();
-        }
-    } while (ls__os_now_ns() - begun < SPIN_NS);
+    if (find_awake(pool, last, number))
+        return true;
     pthread_mutex_lock(&pool->lock);
     bool found = false;
     pool->sleeping++;
@@ -129,15 +149,22 @@ static void *worker_main(void *argument)
 /* --- the owner -----------------------------------------------------------------------------------
  */
 
-static void open_task(ls__cpu_pool *pool)
+static void open_task(ls__cpu_pool *pool, uint32_t helpers)
 {
     uint64_t state = atomic_load_explicit(&pool->state, memory_order_relaxed);
     atomic_store_explicit(&pool->state, (state / number_step + 1) * number_step + open_bit,
                           memory_order_release);
+    uint32_t awake = atomic_load(&pool->looking);
     pthread_mutex_lock(&pool->lock);
-    if (pool->sleeping)
-        pthread_cond_broadcast(&pool->woken);
+    uint32_t sleeping = pool->sleeping;
     pthread_mutex_unlock(&pool->lock);
+    uint32_t wanted = helpers > awake ? helpers - awake : 0;
+    if (wanted >= sleeping && sleeping > 0) {
+        pthread_cond_broadcast(&pool->woken);
+    } else {
+        for (uint32_t i = 0; i < wanted; i++)
+            pthread_cond_signal(&pool->woken);
+    }
 }
 
 /* No worker joins any more; returns when the last has left. */
@@ -161,23 +188,44 @@ static void close_task(ls__cpu_pool *pool)
     pthread_mutex_unlock(&pool->lock);
 }
 
-void ls__cpu_pool_run(ls__cpu_pool *pool, uint64_t count, uint64_t expected_ns,
-                      ls__cpu_pool_work *work, void *context)
+/* How many others should work on it. */
+static uint32_t helpers_for(const ls__cpu_pool *pool, uint64_t count, uint64_t expected_ns,
+                            uint64_t now)
 {
-    bool alone = pool->thread_count == 1 || count == 1 || expected_ns < WORTH_WAKING_NS;
-    uint64_t chunks = (uint64_t)pool->thread_count * CHUNKS_PER_THREAD;
+    uint64_t helpers = pool->thread_count - 1;
+    uint64_t worth_ns = now - pool->ended_ns < SPIN_NS ? WORTH_IN_BATCH_NS : WORTH_ALONE_NS;
+    if (expected_ns < LONG_NS && helpers > pool->core_count - 1)
+        helpers = pool->core_count - 1;
+    if (helpers > expected_ns / worth_ns)
+        helpers = expected_ns / worth_ns;
+    return (uint32_t)(helpers < count - 1 ? helpers : count - 1);
+}
+
+uint64_t ls__cpu_pool_run(ls__cpu_pool *pool, uint64_t count, uint64_t expected_ns,
+                          ls__cpu_pool_work *work, void *context)
+{
+    uint64_t begun = ls__os_now_ns();
+    uint32_t helpers = helpers_for(pool, count, expected_ns, begun);
+    uint64_t chunks = (uint64_t)(helpers + 1) * CHUNKS_PER_THREAD;
     pool->count = count;
-    pool->chunk = alone ? count : (count + chunks - 1) / chunks;
+    pool->chunk = helpers ? (count + chunks - 1) / chunks : count;
     pool->work = work;
     pool->context = context;
     atomic_store_explicit(&pool->next, 0, memory_order_relaxed);
-    if (alone) {
-        work_on(pool, 0);
-        return;
+    if (helpers) {
+        open_task(pool, helpers);
+        begun = ls__os_now_ns();
     }
-    open_task(pool);
-    work_on(pool, 0);
-    close_task(pool);
+    uint64_t done = work_on(pool, 0);
+    uint64_t took_ns = pool->ended_ns = ls__os_now_ns();
+    took_ns -= begun;
+    if (helpers) {
+        close_task(pool);
+        pool->ended_ns = ls__os_now_ns();
+    }
+    return done == count ? took_ns
+           : done        ? (uint64_t)((double)took_ns / (double)done * (double)count) + 1
+                         : 0;
 }
 
 /* --- life
@@ -195,6 +243,7 @@ ls_status ls__cpu_pool_create(uint32_t threads, ls__cpu_pool **pool, ls_error *e
     if (!made)
         return ls__fail_oom(error, sizeof *made);
     made->thread_count = threads;
+    made->core_count = ls__os_cpu_count();
     made->workers = ls__mem_alloc(threads, sizeof *made->workers);
     if (!made->workers || pthread_mutex_init(&made->lock, NULL) != 0)
         goto no_lock;

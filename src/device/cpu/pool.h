@@ -2,7 +2,9 @@
 /*
  * The threads of a CPU device. One thread, the owner, hands out a task at a time and works on it
  * too; the others join in. Workers that run out of work look for more for about 50 microseconds, as
- * inside a batch the next task comes soon, and then sleep.
+ * inside a batch the next task comes soon, and then sleep; of more workers than there are cores
+ * for, the rest sleep at once. Short tasks wake nobody, those of middle length no more workers than
+ * there are cores for, since to wake one takes the owner about ten microseconds.
  */
 #ifndef LS_DEVICE_CPU_POOL_H
 #define LS_DEVICE_CPU_POOL_H
@@ -23,9 +25,10 @@ void ls__cpu_pool_destroy(ls__cpu_pool **pool); /* no task is running; accepts N
 uint32_t ls__cpu_pool_threads(const ls__cpu_pool *pool);
 
 /* Runs `count` items in chunks, each once, in any order and on any thread; returns when all are
- * done. `expected_ns`: how long one thread would take, by experience; short tasks run on the owner
- * alone, since waking others takes longer. UINT64_MAX = not known. Called by the owner only. */
-void ls__cpu_pool_run(ls__cpu_pool *pool, uint64_t count, uint64_t expected_ns,
-                      ls__cpu_pool_work *work, void *context);
+ * done. `expected_ns`: how long one thread would take, by experience: what this returned for items
+ * of the same kind. UINT64_MAX = not known. Returns 0 when the owner was not among those that did
+ * them. Called by one thread at a time, which is the owner meanwhile. */
+uint64_t ls__cpu_pool_run(ls__cpu_pool *pool, uint64_t count, uint64_t expected_ns,
+                          ls__cpu_pool_work *work, void *context);
 
 #endif
