@@ -86,7 +86,7 @@ static ls_status fail_none(const char *name, ls_error *error)
     for (uint32_t i = 0; i < ls__registry_count; i++) {
         const ls__backend *backend = ls__registry[i].backend;
         ls_device_info *infos;
-        uint32_t count;
+        uint32_t count = 0;
         if (list(backend, &infos, &count, NULL) != LS_OK)
             continue;
         for (uint32_t k = 0; k < count; k++) {
@@ -116,7 +116,7 @@ ls_status ls__device_choose(const char *name, const ls__registry_entry **entry,
     for (uint32_t i = 0; i < ls__registry_count && !best; i++) {
         const ls__backend *backend = ls__registry[i].backend;
         ls_device_info *infos;
-        uint32_t count;
+        uint32_t count = 0;
         if (name ? !in_family(name, backend->family) : backend->only_by_name)
             continue;
         ls_status status = list(backend, &infos, &count, error);

@@ -68,12 +68,12 @@ static void a_lost_device_is_indeterminate(void **state)
 }
 
 /* --- random batches --------------------------------------------------------------------------- */
-enum { BUFFERS = 3, COMMANDS = 14, BYTES = 40000, STARTS = 4 };
+enum { BUFFERS = 3, COMMANDS = 14, BYTES = 40000, STARTS = 7 };
 
 static const char kernels[] = "kernel void add(u32 n, u32 k, const u32 *x, u32 *y)\n"
                               "{\n"
                               "    u32 i = global_id(0);\n"
-                              "    if (i < n)\n"
+                              "    if (i < n && i < global_size(0))\n"
                               "        y[i] = x[i] + k + iteration();\n"
                               "}\n";
 
@@ -85,6 +85,7 @@ typedef struct world {
     uint8_t model[BUFFERS][BYTES];
     uint8_t found[COMMANDS][BYTES], expected[COMMANDS][BYTES], upload[COMMANDS][BYTES];
     ls_slot slots[COMMANDS];
+    uint64_t without_time; /* batches that took no time: some have nothing to do */
     uint32_t parameters[2 * COMMANDS + 1]; /* k and n of each command, then rounds */
 } world;
 
@@ -223,12 +224,16 @@ static void one_batch(world *w, uint64_t seed, const char *mode)
         params.slots = w->slots;
         params.slot_count = COMMANDS;
         params.attribution = attribution;
-        params.timing = start == 3;
+        params.timing = start == 5;
         ls_fence *fence = NULL;
         OK(ls_submit_prepared(w->f.stream, prepared, &params, &fence, error));
-        OK(ls_fence_wait(fence, 60 * SECOND, NULL, error));
+        ls_receipt r = {.struct_size = sizeof r};
+        OK(ls_fence_wait(fence, 60 * SECOND, &r, error));
         ls_fence_destroy(&fence);
         check(w, seed, mode);
+        bool measured = ls_device_caps(w->f.device)->timing && params.timing;
+        assert_int_equal(r.timing.state == LS_TIMING_MEASURED, measured);
+        w->without_time += measured && r.timing.device_ns == 0;
     }
     ls_prepared_destroy(&prepared);
 }
@@ -246,6 +251,7 @@ static void random_batches(const char *mode)
     for (uint64_t i = 0; i < batches; i++)
         one_batch(&w, first_seed + i, mode);
     assert_true(atomic_load(&ls__vulkan_test_hooks.replays) > replays + batches);
+    assert_true(w.without_time <= batches / 4);
     for (uint32_t b = 0; b < BUFFERS; b++)
         ls_buffer_destroy(&w.buffers[b]);
     ls_batch_destroy(&w.batch);
@@ -338,6 +344,40 @@ static void cut_launches_are_whole(void **state)
             contract_close(&f);
         }
     }
+}
+
+/* --- reports ---------------------------------------------------------------------------------- */
+static void commands_that_do_nothing_have_rows(void **state)
+{
+    (void)state;
+    enum { NOTHING = 3000 };
+    fixture f = open_in_mode("plain");
+    ls_program *program = contract_program(&f, contract_add_text);
+    ls_buffer *x = contract_buffer_u32(&f, NULL, 4), *y = contract_buffer_u32(&f, NULL, 4);
+    ls_batch *batch = NULL;
+    OK(ls_batch_create(f.device, &batch, error));
+    OK(contract_record_add(batch, contract_kernel(program, "add"), x, y, 4, 3, error));
+    for (uint32_t i = 0; i < NOTHING; i++)
+        OK(contract_record_add(batch, contract_kernel(program, "add"), x, y, 0, 3, error));
+    OK(contract_record_add(batch, contract_kernel(program, "add"), y, x, 4, 3, error));
+    ls_submit_params params = LS_SUBMIT_PARAMS_INIT;
+    ls_receipt r = {.struct_size = sizeof r};
+    ls_fence *fence = NULL;
+    params.timing = params.attribution = true;
+    OK(ls_submit(f.stream, batch, &params, &fence, error));
+    OK(ls_fence_wait(fence, 30 * SECOND, &r, error));
+    assert_int_equal(r.attribution_count, NOTHING + 2);
+    for (uint32_t i = 0; i < NOTHING + 2 && ls_device_caps(f.device)->timing; i++) {
+        assert_int_equal(r.attribution[i].timing.state, LS_TIMING_MEASURED);
+        assert_int_equal(r.attribution[i].command, i);
+    }
+    ls_fence_destroy(&fence);
+    contract_expect_u32(x, 3, 6);
+    ls_batch_destroy(&batch);
+    ls_buffer_destroy(&x);
+    ls_buffer_destroy(&y);
+    ls_program_destroy(&program);
+    contract_close(&f);
 }
 
 /* --- memory ----------------------------------------------------------------------------------- */
@@ -515,6 +555,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(names_may_be_partial),
         cmocka_unit_test(random_batches_match_the_model),
         cmocka_unit_test(cut_launches_are_whole),
+        cmocka_unit_test(commands_that_do_nothing_have_rows),
         cmocka_unit_test(memory_is_cut_and_joined),
         cmocka_unit_test(a_damaged_cache_counts_as_missing),
         cmocka_unit_test(a_lost_device_is_indeterminate),

@@ -21,14 +21,14 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 
 static uint64_t arena_most(const ls__vulkan_recorder *r)
 {
-    return smaller(r->segment->arena_size - ARENA_RESERVE, piece_bytes);
+    return smaller(r->segment->staging.size - ARENA_RESERVE, piece_bytes);
 }
 
 /* Room, a barrier, and one more transfer of `bytes` counted. */
 static ls__vulkan_end begin_transfer(ls__vulkan_recorder *r, uint64_t arena, uint64_t bytes)
 {
     uint64_t ns = bytes / BYTES_A_NS;
-    ls__vulkan_end end = ls__vulkan_room(r, arena, ns);
+    ls__vulkan_end end = ls__vulkan_room(r, 0, arena, ns);
     if (end != LS__VULKAN_GOES_ON)
         return end;
     if (!r->prepared && atomic_load(&r->job->cancel))
@@ -70,8 +70,9 @@ static ls__vulkan_end copy_overlapping(ls__vulkan_recorder *r, const ls__command
         ls__vulkan_end end = begin_transfer(r, bytes, 2 * bytes);
         if (end != LS__VULKAN_GOES_ON)
             return end;
-        VkBuffer arena = r->segment->arena->block->buffer;
-        uint64_t place = ls__vulkan_place(r->segment->arena, ls__vulkan_arena(r->segment, bytes));
+        ls__vulkan_arena *staging = &r->segment->staging;
+        VkBuffer arena = staging->memory->block->buffer;
+        uint64_t place = ls__vulkan_place(staging->memory, ls__vulkan_take_bytes(staging, bytes));
         copy_bytes(r, from->block->buffer, ls__vulkan_place(from, command->source.offset + at),
                    arena, place, bytes);
         ls__vulkan_order(r);
@@ -132,8 +133,8 @@ static ls__vulkan_end fill_from_arena(ls__vulkan_recorder *r, const fill *f, uin
     ls__vulkan_end end = begin_transfer(r, bytes, bytes);
     if (end != LS__VULKAN_GOES_ON)
         return end;
-    ls__vulkan_memory *arena = r->segment->arena;
-    uint64_t place = ls__vulkan_arena(r->segment, bytes);
+    ls__vulkan_memory *arena = r->segment->staging.memory;
+    uint64_t place = ls__vulkan_take_bytes(&r->segment->staging, bytes);
     spell(f, begin, ls__vulkan_host(arena, place), bytes);
     copy_bytes(r, arena->block->buffer, ls__vulkan_place(arena, place), f->memory->block->buffer,
                begin, bytes);
@@ -229,13 +230,13 @@ ls__vulkan_end ls__vulkan_record_upload(ls__vulkan_recorder *r, uint32_t index)
             break;
         ls__vulkan_segment *s = r->segment;
         move.host_place = done;
-        move.memory = s->arena;
-        move.place = ls__vulkan_arena(s, move.size);
+        move.memory = s->staging.memory;
+        move.place = ls__vulkan_take_bytes(&s->staging, move.size);
         if (r->prepared)
             s->before[s->before_count++] = move;
         else
             ls__vulkan_move_bytes(r->device, &move, r->job);
-        copy_bytes(r, s->arena->block->buffer, ls__vulkan_place(s->arena, move.place),
+        copy_bytes(r, move.memory->block->buffer, ls__vulkan_place(move.memory, move.place),
                    memory->block->buffer, ls__vulkan_place(memory, target->offset + done),
                    move.size);
     }
@@ -256,7 +257,7 @@ ls__vulkan_end ls__vulkan_record_download(ls__vulkan_recorder *r, uint32_t index
         return move_directly(r, &move);
     ls__vulkan_end end = ls__vulkan_clean(r, memory);
     if (direct && index >= r->tail) {
-        end = ls__vulkan_room(r, 0, 0);
+        end = ls__vulkan_room(r, 0, 0, 0);
         if (end == LS__VULKAN_GOES_ON)
             r->segment->after[r->segment->after_count++] = move;
         return end;
@@ -268,11 +269,12 @@ ls__vulkan_end ls__vulkan_record_download(ls__vulkan_recorder *r, uint32_t index
             break;
         ls__vulkan_segment *s = r->segment;
         move.host_place = done;
-        move.memory = s->arena;
-        move.place = ls__vulkan_arena(s, move.size);
+        move.memory = s->staging.memory;
+        move.place = ls__vulkan_take_bytes(&s->staging, move.size);
         s->after[s->after_count++] = move;
         copy_bytes(r, memory->block->buffer, ls__vulkan_place(memory, source->offset + done),
-                   s->arena->block->buffer, ls__vulkan_place(s->arena, move.place), move.size);
+                   move.memory->block->buffer, ls__vulkan_place(move.memory, move.place),
+                   move.size);
     }
     return end;
 }

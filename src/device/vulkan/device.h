@@ -140,7 +140,8 @@ struct ls__vulkan_device {
     char target[LS__SPIRV_TARGET_BYTES];
     uint32_t lowering;
     uint32_t max_groups[3];
-    ls__vulkan_heap memory, staging; /* buffers; what the host exchanges with jobs */
+    /* Buffers; what the host exchanges with jobs; what it tells kernels, near the device. */
+    ls__vulkan_heap memory, staging, arguments;
     VkPipelineLayout layout;
     ls__vulkan_cache cache;
     ls__vulkan_transfer transfer;

@@ -33,8 +33,9 @@ static uint64_t argument_bytes(const launch *l)
 static void write_arguments(ls__vulkan_recorder *r, launch *l)
 {
     ls__vulkan_segment *s = r->segment;
-    uint64_t place = ls__vulkan_arena(s, argument_bytes(l));
-    ls__spirv_buffer *buffers = (ls__spirv_buffer *)(void *)ls__vulkan_host(s->arena, place);
+    ls__vulkan_memory *memory = s->arguments.memory;
+    uint64_t place = ls__vulkan_take_bytes(&s->arguments, argument_bytes(l));
+    ls__spirv_buffer *buffers = (ls__spirv_buffer *)(void *)ls__vulkan_host(memory, place);
     for (uint32_t i = 0; i < l->dispatch->buffer_count; i++) {
         const ls__span *span = &l->dispatch->buffers[i];
         uint64_t address = span->size
@@ -46,7 +47,7 @@ static void write_arguments(ls__vulkan_recorder *r, launch *l)
         .kind = LS__MOVE_SCALARS,
         .command = l->command,
         .size = l->kernel->scalar_bytes,
-        .memory = s->arena,
+        .memory = memory,
         .place = place + l->dispatch->buffer_count * sizeof *buffers,
     };
     if (r->prepared && scalars.size)
@@ -54,7 +55,7 @@ static void write_arguments(ls__vulkan_recorder *r, launch *l)
     else if (scalars.size)
         ls__vulkan_move_bytes(r->device, &scalars, r->job);
     l->segment = s;
-    l->arguments = ls__vulkan_address(s->arena, place);
+    l->arguments = ls__vulkan_address(memory, place);
 }
 
 /* --- pieces ----------------------------------------------------------------------------------- */
@@ -121,19 +122,22 @@ static void add_cost(ls__vulkan_segment *s, ls__vulkan_kernel *kernel, uint64_t 
     s->estimated_ns += ns;
 }
 
-static void record_box(ls__vulkan_recorder *r, launch *l, const uint32_t base[3],
-                       const uint32_t box[3])
+/* What stands before each dispatch: a barrier where it is needed, the pipeline, its number. */
+static ls__spirv_push begin_dispatch(ls__vulkan_recorder *r, launch *l)
 {
     ls__vulkan_segment *s = r->segment;
-    const ls__vulkan_functions *vk = &r->device->vk;
-    bool may_trap = (l->kernel->flags & LS__SPIRV_MAY_TRAP) != 0;
     bool is_first = l->first_sequence == 0;
-    if (is_first || may_trap)
+    if (is_first || (l->kernel->flags & LS__SPIRV_MAY_TRAP) != 0)
         ls__vulkan_order(r);
     r->sequence++;
     if (is_first)
         l->first_sequence = r->sequence;
-    ls__spirv_push push = {
+    if (r->bound != l->kernel->pipeline)
+        r->device->vk.CmdBindPipeline(s->commands, VK_PIPELINE_BIND_POINT_COMPUTE,
+                                      l->kernel->pipeline);
+    r->bound = l->kernel->pipeline;
+    s->records++;
+    return (ls__spirv_push){
         .arguments = l->arguments,
         .status = ls__vulkan_address(r->executor->status, 0),
         .tables = l->program->tables ? ls__vulkan_address(l->program->tables, 0) : 0,
@@ -141,17 +145,25 @@ static void record_box(ls__vulkan_recorder *r, launch *l, const uint32_t base[3]
         .sequence = r->sequence,
         .first_sequence = l->first_sequence,
     };
+}
+
+static void push_constants(const ls__vulkan_recorder *r, const ls__spirv_push *push)
+{
+    r->device->vk.CmdPushConstants(r->segment->commands, r->device->layout,
+                                   VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof *push, push);
+}
+
+static void record_box(ls__vulkan_recorder *r, launch *l, const uint32_t base[3],
+                       const uint32_t box[3])
+{
+    ls__vulkan_segment *s = r->segment;
+    ls__spirv_push push = begin_dispatch(r, l);
     memcpy(push.global_size, l->global_size, sizeof push.global_size);
     memcpy(push.workgroup_count, l->count, sizeof push.workgroup_count);
     memcpy(push.workgroup_base, base, sizeof push.workgroup_base);
-    if (r->bound != l->kernel->pipeline)
-        vk->CmdBindPipeline(s->commands, VK_PIPELINE_BIND_POINT_COMPUTE, l->kernel->pipeline);
-    r->bound = l->kernel->pipeline;
-    vk->CmdPushConstants(s->commands, r->device->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
-                         sizeof push, &push);
-    vk->CmdDispatch(s->commands, box[0], box[1], box[2]);
-    s->records++;
-    if (!may_trap)
+    push_constants(r, &push);
+    r->device->vk.CmdDispatch(s->commands, box[0], box[1], box[2]);
+    if (!(l->kernel->flags & LS__SPIRV_MAY_TRAP))
         return;
     r->may_trap = true;
     ls__vulkan_trap *trap = &s->traps[s->trap_count++];
@@ -177,7 +189,7 @@ static ls__vulkan_end box_room(ls__vulkan_recorder *r, const launch *l, uint64_t
         return end;
     *most = most_groups(kernel);
     uint64_t groups = left < *most ? left : *most;
-    return ls__vulkan_room(r, argument_bytes(l), groups * kernel->group_ps / 1000);
+    return ls__vulkan_room(r, argument_bytes(l), 0, groups * kernel->group_ps / 1000);
 }
 
 /* A launch of which a piece has trapped is run to its end. */
@@ -237,26 +249,82 @@ static ls__vulkan_end read_sizes(ls__vulkan_recorder *r, launch *l)
 static void count_launch(ls__vulkan_recorder *r, launch *l, uint64_t lanes)
 {
     uint64_t run = 1;
-    for (int i = 0; i < 3; i++) {
-        l->count[i] = (l->global_size[i] - 1) / l->kernel->workgroup[i] + 1;
+    for (int i = 0; i < 3; i++)
         run *= (uint64_t)l->count[i] * l->kernel->workgroup[i];
-    }
     r->totals->launches++;
     r->totals->lanes_asked += lanes;
     r->totals->lanes_run += run;
     l->totals = *r->totals;
 }
 
+void ls__vulkan_count_groups(const ls__vulkan_kernel *kernel, const uint32_t global_size[3],
+                             uint32_t count[3])
+{
+    for (int i = 0; i < 3; i++)
+        count[i] = global_size[i] ? (global_size[i] - 1) / kernel->workgroup[i] + 1 : 0;
+}
+
+/* --- sizes that come with each start ---------------------------------------------------------- */
+bool ls__vulkan_may_vary(const ls__command_dispatch *dispatch)
+{
+    return !dispatch->indirect && !(ls__vulkan_kernel_of(dispatch)->flags & LS__SPIRV_MAY_TRAP);
+}
+
+bool ls__vulkan_is_one_piece(const ls__vulkan_device *device, const ls__vulkan_kernel *kernel,
+                             const uint32_t count[3])
+{
+    uint64_t groups = (uint64_t)count[0] * count[1] * count[2];
+    for (int i = 0; i < 3; i++)
+        if (count[i] > device->max_groups[i])
+            return false;
+    return groups <= most_groups(kernel);
+}
+
+/* The device reads the sizes from the arguments, where each start puts them. */
+static ls__vulkan_end record_variable(ls__vulkan_recorder *r, launch *l)
+{
+    ls__vulkan_kernel *kernel = l->kernel;
+    uint64_t groups = (uint64_t)l->count[0] * l->count[1] * l->count[2];
+    uint64_t ns = groups * kernel->group_ps / 1000;
+    if (!kernel->group_ps || !ls__vulkan_is_one_piece(r->device, kernel, l->count))
+        return LS__VULKAN_UNPREPARED;
+    ls__vulkan_end end = ls__vulkan_room(
+        r, argument_bytes(l) + LS__SPIRV_ALIGNMENT + sizeof(ls__vulkan_sizes), 0, ns);
+    if (end != LS__VULKAN_GOES_ON)
+        return end;
+    ls__vulkan_segment *s = r->segment;
+    write_arguments(r, l);
+    ls__vulkan_move sizes = {
+        .kind = LS__MOVE_SIZES,
+        .command = l->command,
+        .size = sizeof(ls__vulkan_sizes),
+        .memory = s->arguments.memory,
+        .place = ls__vulkan_take_bytes(&s->arguments, sizeof(ls__vulkan_sizes)),
+    };
+    s->before[s->before_count++] = sizes;
+    ls__spirv_push push = begin_dispatch(r, l);
+    push.sizes = ls__vulkan_address(sizes.memory, sizes.place);
+    push_constants(r, &push);
+    r->device->vk.CmdDispatchIndirect(
+        s->commands, sizes.memory->block->buffer,
+        ls__vulkan_place(sizes.memory, sizes.place + offsetof(ls__vulkan_sizes, groups)));
+    s->variable = true;
+    s->estimated_ns += ns;
+    r->times[l->command]++;
+    return LS__VULKAN_GOES_ON;
+}
+
+/* --- a dispatch ------------------------------------------------------------------------------- */
 ls__vulkan_end ls__vulkan_record_dispatch(ls__vulkan_recorder *r, uint32_t command,
                                           uint32_t iteration, uint64_t *lanes)
 {
     const ls__command_dispatch *d = &r->job->commands[command].dispatch;
-    const ls__vulkan_program *program = (const ls__vulkan_program *)d->program;
     launch l = {.command = command,
                 .iteration = iteration,
                 .dispatch = d,
-                .program = program,
-                .kernel = &program->kernels[d->kernel]};
+                .program = (const ls__vulkan_program *)d->program,
+                .kernel = ls__vulkan_kernel_of(d)};
+    bool variable = r->variable && r->variable[command];
     ls__vulkan_end end = LS__VULKAN_GOES_ON;
     memcpy(l.global_size, d->global_size, sizeof l.global_size);
     if (d->indirect)
@@ -264,10 +332,15 @@ ls__vulkan_end ls__vulkan_record_dispatch(ls__vulkan_recorder *r, uint32_t comma
     if (end != LS__VULKAN_GOES_ON)
         return end;
     *lanes = (uint64_t)l.global_size[0] * l.global_size[1] * l.global_size[2];
-    if (*lanes == 0)
+    if (*lanes == 0 && !variable)
         return LS__VULKAN_GOES_ON;
-    count_launch(r, &l, *lanes);
+    ls__vulkan_count_groups(l.kernel, l.global_size, l.count);
     for (uint32_t i = 0; i < d->buffer_count && end == LS__VULKAN_GOES_ON; i++)
         end = ls__vulkan_clean(r, ls__vulkan_memory_of(&d->buffers[i]));
-    return end == LS__VULKAN_GOES_ON ? record_boxes(r, &l) : end;
+    if (end != LS__VULKAN_GOES_ON)
+        return end;
+    if (variable)
+        return record_variable(r, &l);
+    count_launch(r, &l, *lanes);
+    return record_boxes(r, &l);
 }

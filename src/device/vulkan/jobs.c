@@ -12,7 +12,7 @@
 #include "base/status.h"
 #include "device/vulkan/jobs.h"
 
-static const uint64_t arena_bytes = 4 << 20;
+static const uint64_t argument_bytes = 512 << 10, staging_bytes = 4 << 20;
 
 volatile ls__spirv_status *ls__vulkan_status(const ls__vulkan_executor *executor)
 {
@@ -263,7 +263,7 @@ void ls__vulkan_cancel(ls__vulkan_executor *executor, ls__job *job)
 static ls_status make_status(ls__vulkan_executor *executor, ls_error *error)
 {
     ls__vulkan_device *device = executor->device;
-    ls_status status = ls__vulkan_take(device, &device->staging, LS__VULKAN_STATUS_BYTES,
+    ls_status status = ls__vulkan_take(device, &device->arguments, LS__VULKAN_STATUS_BYTES,
                                        &executor->status, error);
     if (status == LS_OK)
         status = ls__vulkan_take(device, &device->staging,
@@ -293,8 +293,9 @@ static ls_status make_ring(ls__vulkan_executor *executor, ls_error *error)
         return ls__vulkan_fail(error, result, "make a command pool");
     ls_status status = LS_OK;
     for (uint32_t i = 0; i < LS__VULKAN_RING && status == LS_OK; i++)
-        status = ls__vulkan_segment_create(device, executor->pool, bytes ? bytes : arena_bytes,
-                                           false, &executor->ring[i], error);
+        status = ls__vulkan_segment_create(device, executor->pool, bytes ? bytes : argument_bytes,
+                                           bytes ? bytes : staging_bytes, false, &executor->ring[i],
+                                           error);
     return status;
 }
 

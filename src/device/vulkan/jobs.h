@@ -25,15 +25,24 @@ enum {
     LS__VULKAN_TRAP_SLOTS = 65536 /* workgroups of a dispatch that may trap */
 };
 
-/* Host bytes of a command that go to or come from memory the host sees. */
+/* Host bytes of a command that go to or come from memory the host sees. SIZES: an
+ * ls__vulkan_sizes of what a dispatch is started with. */
 typedef struct ls__vulkan_move {
-    enum { LS__MOVE_SCALARS, LS__MOVE_UPLOAD, LS__MOVE_DOWNLOAD } kind;
+    enum { LS__MOVE_SCALARS, LS__MOVE_SIZES, LS__MOVE_UPLOAD, LS__MOVE_DOWNLOAD } kind;
     uint32_t command;    /* in the job */
     uint64_t host_place; /* in the command's bytes */
     uint64_t size;
     ls__vulkan_memory *memory;
     uint64_t place;
 } ls__vulkan_move;
+
+/* How large a dispatch is, for the kernel and for the device. */
+typedef struct ls__vulkan_sizes {
+    ls__spirv_sizes kernel;
+    uint32_t reserved[2];
+    VkDispatchIndirectCommand groups;
+    uint32_t reserved2;
+} ls__vulkan_sizes;
 
 /* A dispatch that may trap. */
 typedef struct ls__vulkan_trap {
@@ -55,16 +64,23 @@ typedef struct ls__vulkan_mark { /* time since the query before belongs to a row
     uint64_t row;
 } ls__vulkan_mark;
 
+/* Memory that the host sees, handed out from its start on. */
+typedef struct ls__vulkan_arena {
+    ls__vulkan_memory *memory;
+    uint64_t size, used;
+} ls__vulkan_arena;
+
 typedef struct ls__vulkan_segment {
     VkCommandBuffer commands;
-    VkQueryPool queries; /* none where the device has no clock */
-    ls__vulkan_memory *arena;
-    uint64_t arena_size, used;
-    bool begun;  /* something is recorded */
-    bool sealed; /* to be completed before more is recorded */
+    VkQueryPool queries;        /* none where the device has no clock */
+    ls__vulkan_arena arguments; /* what kernels are called with */
+    ls__vulkan_arena staging;   /* what transfers take and leave */
+    bool begun;                 /* something is recorded */
+    bool sealed;                /* to be completed before more is recorded */
     bool timed;
     bool in_flight;
-    bool drain; /* prepared: complete it before the next one is submitted */
+    bool drain;    /* prepared: complete it before the next one is submitted */
+    bool variable; /* prepared: sizes come with each start, so times tell nothing */
     uint32_t records, query_count;
     uint64_t estimated_ns;
     uint64_t copied_ns; /* the part of it that is transfers */
@@ -111,7 +127,7 @@ volatile ls__spirv_status *ls__vulkan_status(const ls__vulkan_executor *executor
 
 /* --- segments (segment.c) --------------------------------------------------------------------- */
 ls_status ls__vulkan_segment_create(ls__vulkan_device *device, VkCommandPool pool,
-                                    uint64_t arena_size, bool prepared,
+                                    uint64_t argument_bytes, uint64_t staging_bytes, bool prepared,
                                     ls__vulkan_segment **segment, ls_error *error);
 void ls__vulkan_segment_destroy(ls__vulkan_device *device, VkCommandPool pool,
                                 ls__vulkan_segment **segment); /* accepts NULL */
@@ -149,6 +165,10 @@ struct ls__vulkan_recorder {
      * completed before what is recorded next. */
     ls__vulkan_end (*close)(ls__vulkan_recorder *recorder, bool drain);
     void *context;
+    /* prepared: by command, whether its sizes come with each start, and how often it was recorded
+     */
+    const bool *variable;
+    uint32_t *times;
     ls__vulkan_segment *segment;
     VkPipeline bound;
     bool idle;         /* everything recorded so far has completed */
@@ -167,17 +187,30 @@ struct ls__vulkan_recorder {
 VkResult ls__vulkan_end_segment(ls__vulkan_recorder *recorder);
 /* Records all of the job. */
 ls__vulkan_end ls__vulkan_record(ls__vulkan_recorder *recorder);
-/* Makes room in the segment: begins it, or closes it and begins the next. `arena` bytes at most
- * what a segment has. */
-ls__vulkan_end ls__vulkan_room(ls__vulkan_recorder *recorder, uint64_t arena, uint64_t ns);
-/* Bytes of the segment's arena, aligned to 16; room was made. */
-uint64_t ls__vulkan_arena(ls__vulkan_segment *segment, uint64_t size);
+/* Makes room in the segment: begins it, or closes it and begins the next. At most so many bytes of
+ * its arenas, and so much time, will be taken. */
+ls__vulkan_end ls__vulkan_room(ls__vulkan_recorder *recorder, uint64_t arguments, uint64_t staging,
+                               uint64_t ns);
+/* Bytes of an arena, aligned to 16; room was made. */
+uint64_t ls__vulkan_take_bytes(ls__vulkan_arena *arena, uint64_t size);
 /* A barrier where commands precede. */
 void ls__vulkan_order(ls__vulkan_recorder *recorder);
 /* Clears memory that was never used. */
 ls__vulkan_end ls__vulkan_clean(ls__vulkan_recorder *recorder, ls__vulkan_memory *memory);
 uint64_t ls__vulkan_segment_ns(void);
 
+/* Workgroups of a launch; 0 when it has no lanes. */
+void ls__vulkan_count_groups(const ls__vulkan_kernel *kernel, const uint32_t global_size[3],
+                             uint32_t count[3]);
+/* Whether sizes of the dispatch may come with each start. */
+bool ls__vulkan_may_vary(const ls__command_dispatch *dispatch);
+/* Whether so large a launch runs in one piece. */
+bool ls__vulkan_is_one_piece(const ls__vulkan_device *device, const ls__vulkan_kernel *kernel,
+                             const uint32_t count[3]);
+static inline ls__vulkan_kernel *ls__vulkan_kernel_of(const ls__command_dispatch *dispatch)
+{
+    return &((const ls__vulkan_program *)dispatch->program)->kernels[dispatch->kernel];
+}
 ls__vulkan_end ls__vulkan_record_dispatch(ls__vulkan_recorder *recorder, uint32_t command,
                                           uint32_t iteration, uint64_t *lanes);
 ls__vulkan_end ls__vulkan_record_copy(ls__vulkan_recorder *recorder, const ls__command *command);

@@ -102,6 +102,8 @@ ls_status ls__vulkan_heaps_init(ls__vulkan_device *device, ls_error *error)
                         device->physical->description);
     describe_heap(device, &device->memory, type);
     describe_heap(device, &device->staging, staging);
+    uint32_t near = find_type(device, seen | VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, allowed);
+    describe_heap(device, &device->arguments, near == UINT32_MAX ? staging : near);
     if (ls__vulkan_test_hooks.staged)
         device->memory.visible = false;
     return LS_OK;
@@ -198,8 +200,8 @@ static void unlink_block(ls__vulkan_block *block)
 
 void ls__vulkan_heaps_finish(ls__vulkan_device *device)
 {
-    ls__vulkan_heap *heaps[2] = {&device->memory, &device->staging};
-    for (int i = 0; i < 2; i++) {
+    ls__vulkan_heap *heaps[] = {&device->memory, &device->staging, &device->arguments};
+    for (size_t i = 0; i < sizeof heaps / sizeof *heaps; i++) {
         while (heaps[i]->first) {
             ls__vulkan_block *block = heaps[i]->first;
             heaps[i]->first = block->next;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Prepared batches: a job's segments, kept. Scalars and uploads lie in their arenas and are written
- * anew for each start; sizes and counts are in the recorded commands, so the segments are recorded
- * again when these have changed.
+ * Prepared batches: a job's segments, kept. Scalars and uploads lie in memory of theirs and are
+ * written anew for each start. So are the sizes of launches that have been seen to change; those of
+ * others and the counts of repeats are in the recorded commands, which are recorded again when
+ * these change.
  *
  * The first start runs as any job does, which shows how long its kernels take; the second records.
  * What cannot be recorded beforehand (sizes that a kernel computes, very many commands, rows of a
@@ -17,29 +18,42 @@
 enum {
     MOST_COMMANDS = 1 << 15,
     MOST_FAILURES = 4,
-    ARENA_SLACK = 4096,
-    FILL_BYTES = 8192, /* of the arena, for a fill at most */
+    SLACK = 4096,
+    FILL_BYTES = 8192, /* of staging memory, for a fill at most */
     SLOW = 8
 };
-static const uint64_t most_arena = 4 << 20;
+static const uint64_t most_bytes = 4 << 20; /* of a segment's arena */
+
+/* What the commands were recorded for. */
+typedef struct shape {
+    uint32_t iteration, timed;
+    uint32_t (*sizes)[3]; /* by command */
+    uint32_t *rounds;     /* by repeat */
+} shape;
 
 struct ls__vulkan_prepared {
     VkCommandPool pool;
+    uint32_t command_count, repeat_count;
     /* The executor's: */
     ls__vulkan_segment **segments;
     uint32_t segment_count, segment_capacity;
-    uint64_t arena_size; /* of each */
+    uint64_t argument_bytes, staging_bytes; /* of each */
     bool recorded, started;
     uint32_t failures;
-    ls__job_result totals;
-    uint32_t *shape; /* what the commands were recorded for */
-    uint32_t shape_count;
+    ls__job_result totals; /* but for the launches whose sizes vary */
+    shape shape;
+    bool *variable;  /* by command: its sizes come with each start */
+    uint32_t *times; /* by command: how often it was recorded so */
 };
 
 /* --- creation --------------------------------------------------------------------------------- */
-static uint32_t shape_count(const ls__job *job)
+static void free_prepared(ls__vulkan_prepared *p)
 {
-    return 2 + 3 * job->command_count + job->repeat_count;
+    ls__mem_free(p->shape.sizes);
+    ls__mem_free(p->shape.rounds);
+    ls__mem_free(p->variable);
+    ls__mem_free(p->times);
+    ls__mem_free(p);
 }
 
 ls_status ls__vulkan_prepare(ls__vulkan_device *device, const ls__job *job,
@@ -54,16 +68,19 @@ ls_status ls__vulkan_prepare(ls__vulkan_device *device, const ls__job *job,
     *prepared = NULL;
     if (!made)
         return ls__fail_oom(error, sizeof *made);
-    made->shape_count = shape_count(job);
-    made->shape = ls__mem_alloc(made->shape_count, sizeof *made->shape);
-    if (!made->shape) {
-        ls__mem_free(made);
-        return ls__fail_oom(error, shape_count(job) * sizeof *made->shape);
+    made->command_count = job->command_count;
+    made->repeat_count = job->repeat_count;
+    made->shape.sizes = ls__mem_alloc(job->command_count, sizeof *made->shape.sizes);
+    made->shape.rounds = ls__mem_alloc(job->repeat_count, sizeof *made->shape.rounds);
+    made->variable = ls__mem_alloc(job->command_count, sizeof *made->variable);
+    made->times = ls__mem_alloc(job->command_count, sizeof *made->times);
+    if (!made->shape.sizes || !made->shape.rounds || !made->variable || !made->times) {
+        free_prepared(made);
+        return ls__fail_oom(error, job->command_count * sizeof *made->shape.sizes);
     }
     VkResult result = device->vk.CreateCommandPool(device->handle, &info, NULL, &made->pool);
     if (result != VK_SUCCESS) {
-        ls__mem_free(made->shape);
-        ls__mem_free(made);
+        free_prepared(made);
         return ls__vulkan_fail(error, result, "make a command pool");
     }
     *prepared = made;
@@ -83,70 +100,107 @@ void ls__vulkan_unprepare(ls__vulkan_device *device, ls__vulkan_prepared *p)
 {
     drop_segments(device, p);
     device->vk.DestroyCommandPool(device->handle, p->pool, NULL);
-    ls__mem_free(p->shape);
-    ls__mem_free(p);
+    free_prepared(p);
+}
+
+/* --- what changes from start to start --------------------------------------------------------- */
+static bool is_dispatch(const ls__command *command)
+{
+    return command->kind == LS__COMMAND_DISPATCH;
+}
+
+/* Whether the recorded commands serve this start. A launch that has changed is from now on one
+ * whose sizes vary. */
+static bool fits_shape(ls__vulkan_prepared *p, const ls__vulkan_recorder *r)
+{
+    const ls__job *job = r->job;
+    bool fits = p->shape.iteration == job->iteration && p->shape.timed == r->timed;
+    for (uint32_t i = 0; i < p->repeat_count; i++)
+        fits &= p->shape.rounds[i] == job->repeats[i].rounds;
+    for (uint32_t i = 0; i < p->command_count; i++) {
+        const ls__command_dispatch *d = &job->commands[i].dispatch;
+        if (!is_dispatch(&job->commands[i]) || p->variable[i] ||
+            memcmp(p->shape.sizes[i], d->global_size, sizeof d->global_size) == 0)
+            continue;
+        fits = false;
+        p->variable[i] = ls__vulkan_may_vary(d);
+    }
+    return fits;
+}
+
+static void keep_shape(ls__vulkan_prepared *p, const ls__vulkan_recorder *r)
+{
+    const ls__job *job = r->job;
+    p->shape.iteration = job->iteration;
+    p->shape.timed = r->timed;
+    for (uint32_t i = 0; i < p->repeat_count; i++)
+        p->shape.rounds[i] = job->repeats[i].rounds;
+    for (uint32_t i = 0; i < p->command_count; i++)
+        if (is_dispatch(&job->commands[i]))
+            memcpy(p->shape.sizes[i], job->commands[i].dispatch.global_size,
+                   sizeof p->shape.sizes[i]);
+}
+
+/* Adds the launches whose sizes vary to what has been counted; false: one is too large. */
+static bool count_variable(const ls__vulkan_prepared *p, const ls__vulkan_recorder *r,
+                           ls__job_result *totals)
+{
+    for (uint32_t i = 0; i < p->command_count; i++) {
+        const ls__command_dispatch *d = &r->job->commands[i].dispatch;
+        uint64_t asked = 1, run = 1;
+        uint32_t count[3];
+        if (!p->variable[i])
+            continue;
+        const ls__vulkan_kernel *kernel = ls__vulkan_kernel_of(d);
+        ls__vulkan_count_groups(kernel, d->global_size, count);
+        if (!ls__vulkan_is_one_piece(r->device, kernel, count))
+            return false;
+        for (int k = 0; k < 3; k++) {
+            asked *= d->global_size[k];
+            run *= (uint64_t)count[k] * kernel->workgroup[k];
+        }
+        totals->launches += asked ? p->times[i] : 0;
+        totals->lanes_asked += asked * p->times[i];
+        totals->lanes_run += run * p->times[i];
+    }
+    return true;
 }
 
 /* --- recording -------------------------------------------------------------------------------- */
-/* Sizes and counts of a start, in order. True when they are those recorded. */
-static bool same_shape(ls__vulkan_prepared *p, const ls__vulkan_recorder *r, bool keep)
+static void add_bytes(uint64_t *total, uint64_t bytes, uint64_t rounds)
 {
-    const ls__job *job = r->job;
-    uint32_t at = 0;
-    bool same = true;
-#define VALUE(value)                                                                               \
-    do {                                                                                           \
-        same &= p->shape[at] == (value);                                                           \
-        p->shape[at] = keep ? (value) : p->shape[at];                                              \
-        at++;                                                                                      \
-    } while (0)
-    VALUE(job->iteration);
-    VALUE(r->timed);
-    for (uint32_t i = 0; i < job->command_count; i++)
-        for (int k = 0; k < 3; k++)
-            VALUE(job->commands[i].kind == LS__COMMAND_DISPATCH
-                      ? job->commands[i].dispatch.global_size[k]
-                      : 0);
-    for (uint32_t i = 0; i < job->repeat_count; i++)
-        VALUE(job->repeats[i].rounds);
-#undef VALUE
-    return same;
+    enum { ROUNDING = LS__SPIRV_ALIGNMENT };
+    *total += ((bytes < most_bytes ? bytes : most_bytes) + ROUNDING) * rounds;
+    if (*total > most_bytes)
+        *total = most_bytes;
 }
 
-static uint64_t command_bytes(const ls__command *command)
+/* How many commands run, and how much memory a segment with all of them needs; false: too many. */
+static bool measure(const ls__job *job, uint64_t *arguments, uint64_t *staging)
 {
-    enum { ROUNDING = 2 * LS__SPIRV_ALIGNMENT };
-    const ls__command_dispatch *d = &command->dispatch;
-    switch (command->kind) {
-    case LS__COMMAND_DISPATCH:
-        return d->buffer_count * sizeof(ls__spirv_buffer) + ROUNDING +
-               ((const ls__vulkan_program *)d->program)->kernels[d->kernel].scalar_bytes;
-    case LS__COMMAND_DOWNLOAD:
-        return command->source.size + ROUNDING;
-    case LS__COMMAND_FILL:
-        return FILL_BYTES;
-    default:
-        return command->target.size + ROUNDING;
-    }
-}
-
-/* How many commands run, and how much they need of an arena; false: too many. */
-static bool measure(const ls__job *job, uint64_t *arena)
-{
-    uint64_t count = 0, bytes = ARENA_SLACK;
+    uint64_t count = 0;
     uint32_t repeat = 0;
+    *arguments = *staging = SLACK;
     for (uint32_t i = 0; i < job->command_count; i++) {
+        const ls__command *command = &job->commands[i];
+        const ls__command_dispatch *d = &command->dispatch;
         while (repeat < job->repeat_count && job->repeats[repeat].end <= i)
             repeat++;
         bool inside = repeat < job->repeat_count && job->repeats[repeat].first <= i;
         uint64_t rounds = inside ? job->repeats[repeat].rounds : 1;
-        uint64_t size = command_bytes(&job->commands[i]);
         count += rounds;
         if (count > MOST_COMMANDS)
             return false;
-        bytes += (size < most_arena ? size : most_arena) * rounds;
+        if (is_dispatch(command))
+            add_bytes(arguments,
+                      d->buffer_count * sizeof(ls__spirv_buffer) + sizeof(ls__vulkan_sizes) +
+                          LS__SPIRV_ALIGNMENT + ls__vulkan_kernel_of(d)->scalar_bytes,
+                      rounds);
+        else if (command->kind == LS__COMMAND_FILL)
+            add_bytes(staging, FILL_BYTES, rounds);
+        else
+            add_bytes(staging, command->target.size + command->source.size, rounds);
     }
-    *arena = bytes < most_arena ? bytes : most_arena;
     return true;
 }
 
@@ -163,8 +217,8 @@ static ls__vulkan_segment *next_segment(ls__vulkan_recorder *r, ls__vulkan_prepa
         p->segment_capacity = capacity;
     }
     ls__vulkan_segment **segment = &p->segments[p->segment_count];
-    if (!*segment &&
-        ls__vulkan_segment_create(r->device, p->pool, p->arena_size, true, segment, NULL) != LS_OK)
+    if (!*segment && ls__vulkan_segment_create(r->device, p->pool, p->argument_bytes,
+                                               p->staging_bytes, true, segment, NULL) != LS_OK)
         return NULL;
     p->segment_count++;
     ls__vulkan_segment_reset(*segment);
@@ -187,30 +241,34 @@ static ls__vulkan_end keep_segment(ls__vulkan_recorder *r, bool drain)
     return r->segment ? LS__VULKAN_GOES_ON : LS__VULKAN_UNPREPARED;
 }
 
-static bool record(const ls__vulkan_recorder *eager, ls__vulkan_prepared *p)
+static bool record(const ls__vulkan_recorder *once, ls__vulkan_prepared *p)
 {
-    ls__vulkan_recorder r = *eager;
-    uint64_t arena;
+    ls__vulkan_recorder r = *once;
+    uint64_t arguments, staging;
     p->recorded = false;
-    if (!measure(r.job, &arena))
+    if (!measure(r.job, &arguments, &staging))
         return false;
-    if (arena > p->arena_size) {
+    if (arguments > p->argument_bytes || staging > p->staging_bytes) {
         drop_segments(r.device, p);
-        p->arena_size = arena;
+        p->argument_bytes = arguments;
+        p->staging_bytes = staging;
     }
     p->segment_count = 0;
     p->totals = (ls__job_result){.failed_command = UINT32_MAX};
+    memset(p->times, 0, p->command_count * sizeof *p->times);
     r.prepared = true;
     r.context = p;
     r.close = keep_segment;
     r.totals = &p->totals;
+    r.variable = p->variable;
+    r.times = p->times;
     r.segment = next_segment(&r, p);
     if (!r.segment || ls__vulkan_record(&r) != LS__VULKAN_GOES_ON) {
         if (r.segment && r.segment->begun)
             r.device->vk.EndCommandBuffer(r.segment->commands);
         return false;
     }
-    same_shape(p, &r, true);
+    keep_shape(p, &r);
     p->recorded = true;
     return true;
 }
@@ -260,18 +318,21 @@ static ls__vulkan_end run(ls__vulkan_recorder *r, ls__vulkan_prepared *p)
 
 bool ls__vulkan_replay(ls__vulkan_recorder *r, ls__vulkan_prepared *p, ls__vulkan_end *end)
 {
-    bool first = !p->started;
+    bool first = !p->started, fits = p->started && p->recorded && fits_shape(p, r);
     p->started = true;
     if (first || r->job->rows || p->failures >= MOST_FAILURES)
         return false;
-    if ((!p->recorded || !same_shape(p, r, false)) && !record(r, p)) {
+    if (!fits && !record(r, p)) {
         p->failures++;
         return false;
     }
+    ls__job_result totals = p->totals;
+    if (!count_variable(p, r, &totals))
+        return false;
     atomic_fetch_add(&ls__vulkan_test_hooks.replays, 1);
     *end = run(r, p);
-    p->totals.device_ns = r->job->result.device_ns;
+    totals.device_ns = r->job->result.device_ns;
     if (*end != LS__VULKAN_LOST)
-        r->job->result = p->totals;
+        r->job->result = totals;
     return true;
 }

@@ -4,7 +4,7 @@
 
 #include "device/vulkan/jobs.h"
 
-enum { ARENA_ALIGNMENT = LS__SPIRV_ALIGNMENT, BEHIND = 8 };
+enum { ARENA_ALIGNMENT = LS__SPIRV_ALIGNMENT };
 /* A submission that takes longer than this would keep a display, or a cancel, waiting. */
 static const uint64_t segment_ns = 50000000;
 static const uint32_t last_sequence = 1u << 31;
@@ -20,9 +20,14 @@ static uint64_t rounded(uint64_t bytes)
     return (bytes + ARENA_ALIGNMENT - 1) / ARENA_ALIGNMENT * ARENA_ALIGNMENT;
 }
 
-static bool is_full(const ls__vulkan_segment *s, uint64_t arena, uint64_t ns)
+static bool fits(const ls__vulkan_arena *arena, uint64_t bytes)
 {
-    return s->sealed || s->used + rounded(arena) + BEHIND > s->arena_size ||
+    return bytes == 0 || arena->used + rounded(bytes) <= arena->size;
+}
+
+static bool is_full(const ls__vulkan_segment *s, uint64_t arguments, uint64_t staging, uint64_t ns)
+{
+    return s->sealed || !fits(&s->arguments, arguments) || !fits(&s->staging, staging) ||
            s->records >= LS__VULKAN_RECORDS || s->after_count == LS__VULKAN_MOVES ||
            s->trap_count == LS__VULKAN_TRAPS || s->cost_count == LS__VULKAN_COSTS ||
            s->query_count + 2 >= LS__VULKAN_QUERIES ||
@@ -30,9 +35,10 @@ static bool is_full(const ls__vulkan_segment *s, uint64_t arena, uint64_t ns)
            (s->estimated_ns && s->estimated_ns + ns > ls__vulkan_segment_ns());
 }
 
-ls__vulkan_end ls__vulkan_room(ls__vulkan_recorder *r, uint64_t arena, uint64_t ns)
+ls__vulkan_end ls__vulkan_room(ls__vulkan_recorder *r, uint64_t arguments, uint64_t staging,
+                               uint64_t ns)
 {
-    if (r->segment->begun && is_full(r->segment, arena, ns)) {
+    if (r->segment->begun && is_full(r->segment, arguments, staging, ns)) {
         ls__vulkan_end end = r->close(r, r->segment->sealed);
         if (end != LS__VULKAN_GOES_ON)
             return end;
@@ -46,10 +52,10 @@ ls__vulkan_end ls__vulkan_room(ls__vulkan_recorder *r, uint64_t arena, uint64_t 
     return r->result == VK_SUCCESS ? LS__VULKAN_GOES_ON : LS__VULKAN_LOST;
 }
 
-uint64_t ls__vulkan_arena(ls__vulkan_segment *segment, uint64_t size)
+uint64_t ls__vulkan_take_bytes(ls__vulkan_arena *arena, uint64_t size)
 {
-    uint64_t place = segment->used;
-    segment->used += rounded(size);
+    uint64_t place = arena->used;
+    arena->used += rounded(size);
     return place;
 }
 
@@ -66,7 +72,7 @@ ls__vulkan_end ls__vulkan_clean(ls__vulkan_recorder *r, ls__vulkan_memory *memor
         return LS__VULKAN_GOES_ON;
     if (r->prepared)
         return LS__VULKAN_UNPREPARED;
-    ls__vulkan_end end = ls__vulkan_room(r, 0, 0);
+    ls__vulkan_end end = ls__vulkan_room(r, 0, 0, 0);
     if (end != LS__VULKAN_GOES_ON)
         return end;
     atomic_store(&memory->dirty, false);
@@ -94,7 +100,8 @@ static void end_row(ls__vulkan_recorder *r, uint64_t lanes)
         return;
     r->in_row = false;
     r->job->rows[r->totals->rows].lanes = lanes;
-    if (s->begun && s->timed) {
+    /* Commands that record nothing have made no room for it. */
+    if (s->begun && s->timed && s->query_count + 2 < LS__VULKAN_QUERIES) {
         r->device->vk.CmdWriteTimestamp(s->commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT,
                                         s->queries, s->query_count);
         s->marks[s->mark_count++] = (ls__vulkan_mark){s->query_count++, r->totals->rows};

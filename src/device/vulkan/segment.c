@@ -20,16 +20,25 @@ static VkResult make_queries(ls__vulkan_device *device, ls__vulkan_segment *segm
     return device->vk.CreateQueryPool(device->handle, &info, NULL, &segment->queries);
 }
 
+static ls_status make_arena(ls__vulkan_device *device, ls__vulkan_heap *heap, uint64_t size,
+                            ls__vulkan_arena *arena, ls_error *error)
+{
+    arena->size = size;
+    return size ? ls__vulkan_take(device, heap, size, &arena->memory, error) : LS_OK;
+}
+
 ls_status ls__vulkan_segment_create(ls__vulkan_device *device, VkCommandPool pool,
-                                    uint64_t arena_size, bool prepared,
+                                    uint64_t argument_bytes, uint64_t staging_bytes, bool prepared,
                                     ls__vulkan_segment **segment, ls_error *error)
 {
     ls__vulkan_segment *made = ls__mem_alloc(1, sizeof *made);
     *segment = NULL;
     if (!made)
         return ls__fail_oom(error, sizeof *made);
-    ls_status status = ls__vulkan_take(device, &device->staging, arena_size, &made->arena, error);
-    made->arena_size = arena_size;
+    ls_status status =
+        make_arena(device, &device->arguments, argument_bytes, &made->arguments, error);
+    if (status == LS_OK)
+        status = make_arena(device, &device->staging, staging_bytes, &made->staging, error);
     if (status == LS_OK && prepared &&
         !(made->before = ls__mem_alloc(LS__VULKAN_BEFORE, sizeof *made->before)))
         status = ls__fail_oom(error, LS__VULKAN_BEFORE * sizeof *made->before);
@@ -64,7 +73,8 @@ void ls__vulkan_segment_destroy(ls__vulkan_device *device, VkCommandPool pool,
         device->vk.DestroyQueryPool(device->handle, destroyed->queries, NULL);
     if (destroyed->commands)
         device->vk.FreeCommandBuffers(device->handle, pool, 1, &destroyed->commands);
-    ls__vulkan_give(device, destroyed->arena);
+    ls__vulkan_give(device, destroyed->arguments.memory);
+    ls__vulkan_give(device, destroyed->staging.memory);
     ls__mem_free(destroyed->before);
     ls__mem_free(destroyed);
     *segment = NULL;
@@ -72,8 +82,9 @@ void ls__vulkan_segment_destroy(ls__vulkan_device *device, VkCommandPool pool,
 
 void ls__vulkan_segment_reset(ls__vulkan_segment *segment)
 {
-    segment->begun = segment->sealed = segment->drain = segment->timed = false;
-    segment->used = segment->estimated_ns = segment->copied_ns = 0;
+    segment->begun = segment->sealed = segment->drain = segment->timed = segment->variable = false;
+    segment->arguments.used = segment->staging.used = 0;
+    segment->estimated_ns = segment->copied_ns = 0;
     segment->records = segment->query_count = segment->after_count = segment->trap_count = 0;
     segment->cost_count = segment->mark_count = segment->before_count = 0;
 }
@@ -168,6 +179,17 @@ static VkResult add_times(ls__vulkan_device *device, ls__vulkan_segment *segment
     return VK_SUCCESS;
 }
 
+static void move_sizes(const ls__command_dispatch *dispatch, uint8_t *mapped)
+{
+    ls__vulkan_sizes sizes = {0};
+    uint32_t count[3];
+    ls__vulkan_count_groups(ls__vulkan_kernel_of(dispatch), dispatch->global_size, count);
+    memcpy(sizes.kernel.global_size, dispatch->global_size, sizeof sizes.kernel.global_size);
+    memcpy(sizes.kernel.workgroup_count, count, sizeof sizes.kernel.workgroup_count);
+    sizes.groups = (VkDispatchIndirectCommand){count[0], count[1], count[2]};
+    memcpy(mapped, &sizes, sizeof sizes);
+}
+
 void ls__vulkan_move_bytes(ls__vulkan_device *device, const ls__vulkan_move *move,
                            const ls__job *job)
 {
@@ -176,6 +198,9 @@ void ls__vulkan_move_bytes(ls__vulkan_device *device, const ls__vulkan_move *mov
     switch (move->kind) {
     case LS__MOVE_SCALARS:
         memcpy(mapped, command->dispatch.scalars + move->host_place, move->size);
+        break;
+    case LS__MOVE_SIZES:
+        move_sizes(&command->dispatch, mapped);
         break;
     case LS__MOVE_UPLOAD:
         memcpy(mapped, (const uint8_t *)command->upload + move->host_place, move->size);
@@ -214,7 +239,8 @@ VkResult ls__vulkan_segment_complete(ls__vulkan_executor *executor, ls__vulkan_s
     if (executor->completed_ns > begun)
         begun = executor->completed_ns;
     executor->completed_ns = now;
-    learn(segment, now - begun);
+    if (!segment->variable)
+        learn(segment, now - begun);
     for (uint32_t i = 0; i < segment->after_count; i++)
         ls__vulkan_move_bytes(device, &segment->after[i], job);
     find_trap(executor, segment);

@@ -173,7 +173,7 @@ static ls_status load_functions(const ls__vulkan_loader *loader, ls__vulkan_devi
 static ls_status make_locks(ls__vulkan_device *device, ls_error *error)
 {
     pthread_mutex_t *locks[] = {&device->queue_lock, &device->memory.lock, &device->staging.lock,
-                                &device->transfer.lock};
+                                &device->arguments.lock, &device->transfer.lock};
     for (size_t i = 0; i < sizeof locks / sizeof *locks; i++) {
         if (pthread_mutex_init(locks[i], NULL) == 0)
             continue;
@@ -235,6 +235,7 @@ static void close_device(ls__backend_device *closed)
         pthread_mutex_destroy(&device->queue_lock);
         pthread_mutex_destroy(&device->memory.lock);
         pthread_mutex_destroy(&device->staging.lock);
+        pthread_mutex_destroy(&device->arguments.lock);
         pthread_mutex_destroy(&device->transfer.lock);
     }
     ls__vulkan_leave(&guard);
