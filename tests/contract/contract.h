@@ -74,6 +74,14 @@ int contract_teardown(void **state); /* also checks that all memory is back */
         assert_true(error_.message[0] != 0);                                                       \
     } while (0)
 
+/* Why an endless kernel ended: for this cause, or because the driver ends every loop at some time.
+ */
+#define ENDED_BY(cause_, receipt_)                                                                 \
+    do {                                                                                           \
+        if ((receipt_).error.cause != LS_E_LIMIT)                                                  \
+            assert_int_equal((receipt_).error.cause, (cause_));                                    \
+    } while (0)
+
 fixture contract_open(const char *name, const ls_fault_plan *plan, uint64_t budget_bytes);
 void contract_close(fixture *f);
 
