@@ -255,6 +255,46 @@ static lv dot4_words(unit *u, bool a_signed, lv c, lv a, lv b)
     return sum;
 }
 
+static lv multiply_add(unit *u, const char *name, lv a, lv b, lt type)
+{
+    lv args[2] = {u->l->BuildBitCast(u->b, a, type, ""), u->l->BuildBitCast(u->b, b, type, "")};
+    return ls__llvm_intrinsic(u, name, NULL, 0, args, 2);
+}
+
+enum { DOT_LANES = 8 }; /* of AVX2 */
+
+/* The bits of a below each byte's highest and those: the sums of two products of either with bytes
+ * of b fit into 16 bits. So does, for signed a, their difference, which is the negative of what is
+ * wanted: -32768 .. 32512. */
+static lv dot4_bytes(unit *u, bool a_signed, lv c, lv a, lv b)
+{
+    const char *by_bytes = "llvm.x86.avx2.pmadd.ub.sw", *by_words = "llvm.x86.avx2.pmadd.wd";
+    lt bytes = u->l->VectorType(u->e->i8, 4 * DOT_LANES);
+    lt words = u->l->VectorType(u->e->i16, 2 * DOT_LANES);
+    lv low = multiply_add(u, by_bytes, mk_and(u, a, mk_k(u, a, 0x7f7f7f7f)), b, bytes);
+    lv high = multiply_add(u, by_bytes, mk_and(u, a, mk_k(u, a, 0x80808080)), b, bytes);
+    if (a_signed)
+        return mk_add(
+            u, c, multiply_add(u, by_words, mk_sub(u, high, low), mk_k(u, a, UINT32_MAX), words));
+    lv one = mk_k(u, low, 1);
+    c = mk_add(u, c, multiply_add(u, by_words, low, one, words));
+    return mk_add(u, c, multiply_add(u, by_words, high, one, words));
+}
+
+/* One register after the other, so that few are needed. */
+static lv dot4_parts(unit *u, bool a_signed, lv c, lv a, lv b)
+{
+    lv parts[4];
+    uint32_t count = u->width / DOT_LANES;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t first = i * DOT_LANES;
+        parts[i] =
+            dot4_bytes(u, a_signed, take_lanes(u, c, first, DOT_LANES),
+                       take_lanes(u, a, first, DOT_LANES), take_lanes(u, b, first, DOT_LANES));
+    }
+    return join_lanes(u, parts, count, DOT_LANES);
+}
+
 static lv byte_of(unit *u, lv a, uint32_t byte, bool is_signed)
 {
     lv high = mk_shl(u, a, mk_k(u, a, 24 - 8 * byte)), shift = mk_k(u, a, 24);
@@ -267,6 +307,8 @@ static lv dot4(unit *u, bool a_signed, lv a, lv b, lv c)
     if (mk_is_vector(u, a) && x86 && u->width >= 4) {
         lv bias = mk_k(u, a, 0x80808080);
         lv sum = dot4_instruction(u, c, a_signed ? mk_xor(u, a, bias) : a, b);
+        if (!sum && u->e->target.level == LS__LLVM_AVX2 && u->width >= 8)
+            return dot4_parts(u, a_signed, c, a, b);
         if (!sum)
             return dot4_words(u, a_signed, c, a, b);
         /* (a + 128) b = a b + 128 b */
