@@ -245,6 +245,20 @@ lv ls__llvm_any(unit *u, lv mask)
 
 /* --- intrinsics ------------------------------------------------------------------------------- */
 
+void ls__llvm_likely(unit *u, lv condition, lb then_block, lb else_block)
+{
+    static const char kind[] = "prof", name[] = "branch_weights";
+    enum { OFTEN = 2000 };
+    const ls__llvm *l = u->l;
+    LLVMMetadataRef parts[3] = {l->MDStringInContext2(u->e->context, name, sizeof name - 1),
+                                l->ValueAsMetadata(mk_i32(u, OFTEN)),
+                                l->ValueAsMetadata(mk_i32(u, 1))};
+    LLVMMetadataRef node = l->MDNodeInContext2(u->e->context, parts, 3);
+    l->SetMetadata(l->BuildCondBr(u->b, condition, then_block, else_block),
+                   l->GetMDKindIDInContext(u->e->context, kind, sizeof kind - 1),
+                   l->MetadataAsValue(u->e->context, node));
+}
+
 lv ls__llvm_intrinsic(unit *u, const char *name, const lt *overloads, unsigned overload_count,
                       const lv *args, unsigned arg_count)
 {

@@ -200,6 +200,9 @@ static inline void mk_cond_br(unit *u, lv condition, lb then_block, lb else_bloc
     u->l->BuildCondBr(u->b, condition, then_block, else_block);
 }
 
+/* The same; `then_block` is what nearly always comes. */
+void ls__llvm_likely(unit *u, lv condition, lb then_block, lb else_block);
+
 /* Calls the intrinsic `name` overloaded by the types of `overloads`. */
 lv ls__llvm_intrinsic(unit *u, const char *name, const lt *overloads, unsigned overload_count,
                       const lv *args, unsigned arg_count);

@@ -4,7 +4,9 @@
  * `if (i >= n) return;` before it. What depends on one is emitted twice, behind a test whether the
  * lanes of the strand agree: once without a mask, with plain loads and stores, and once as flow.c
  * does it. At the top level of a segment only once, and only when it is not long; elsewhere when it
- * is small and comparisons of scalars tell.
+ * is small and comparisons of scalars tell. There, checks of bounds are part of the test until
+ * something has been changed: out of range, the masked code does it all anew, so that the code
+ * without masks calls nothing and keeps its registers.
  *
  * The same for loops that most rounds are run by all lanes of: those that lanes leave at one place,
  * before anything is done in a round, by a comparison that changes once from lane to lane, such as
@@ -147,16 +149,19 @@ static bool is_jump_only(const ls__ir_region *region)
            inst->op == LS_OP_RETURN;
 }
 
-/* Emits what all lanes do when they agree, up to `end`, and then goes to `after`. */
-static void emit_together(unit *u, ls__ir_inst *first, const ls__ir_inst *end, lb after)
+/* Emits what all lanes do when they agree, up to `end`, and then goes to `after`. What finds an
+ * access out of range before anything has been changed may go to `retreat` instead. */
+static void emit_together(unit *u, ls__ir_inst *first, const ls__ir_inst *end, lb after, lb retreat)
 {
     lv saved = u->mask;
     lb outside = u->empty;
     note *frame = u->frame;
     u->empty = after;
+    u->retreat = retreat;
     ls__llvm_emit_run(u, first, end);
     if (!ls__llvm_is_terminated(u))
         mk_br(u, after);
+    u->retreat = NULL;
     u->mask = saved;
     u->empty = outside;
     u->frame = frame;
@@ -183,10 +188,10 @@ static void begin_small(unit *u, const ls__ir_inst *inst, lb *after)
         !is_scalar_test(u, inst->args[0], CONDITION_DEPTH))
         return;
     lb fast = mk_block(u), slow = mk_block(u);
-    mk_cond_br(u, all_lanes(u, inst->args[0], true, CONDITION_DEPTH), fast, slow);
+    ls__llvm_likely(u, all_lanes(u, inst->args[0], true, CONDITION_DEPTH), fast, slow);
     *after = mk_block(u);
     mk_begin(u, fast);
-    emit_together(u, yes->first, NULL, *after);
+    emit_together(u, yes->first, NULL, *after, slow);
     mk_begin(u, slow);
 }
 
@@ -212,9 +217,9 @@ void ls__llvm_begin_coherent(unit *u, const ls__ir_inst *inst, const ls__ir_inst
     mk_begin(u, fast);
     if (is_guard) {
         *after = mk_block(u);
-        emit_together(u, yes->first, NULL, *after);
+        emit_together(u, yes->first, NULL, *after, NULL);
     } else {
-        emit_together(u, inst->next, end, u->segment_end);
+        emit_together(u, inst->next, end, u->segment_end, NULL);
     }
     mk_begin(u, slow);
 }

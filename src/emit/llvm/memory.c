@@ -335,7 +335,13 @@ static lv load_contiguous(unit *u, const ls__ir_inst *inst, const place *p, cons
     lt type = mk_by_lane(u, p->type);
     if (!c->fast)
         return mk_load(u, type, c->pointer, 1);
-    lb fast = mk_block(u), slow = mk_block(u), after = mk_block(u);
+    lb fast = mk_block(u), slow = u->retreat, after = NULL;
+    if (slow) {
+        ls__llvm_likely(u, c->fast, fast, slow);
+        mk_begin(u, fast);
+        return mk_load(u, type, c->pointer, 1);
+    }
+    slow = mk_block(u), after = mk_block(u);
     mk_cond_br(u, c->fast, fast, slow);
     mk_begin(u, fast);
     lv loaded = mk_load(u, type, c->pointer, 1);
@@ -381,7 +387,9 @@ static void store_contiguous(unit *u, const ls__ir_inst *inst, const place *p, c
         condition = condition ? mk_and(u, condition, off) : off;
     }
     lb fast = mk_block(u), slow = NULL, after = mk_block(u);
-    if (condition) {
+    if (condition && u->retreat) {
+        ls__llvm_likely(u, condition, fast, u->retreat);
+    } else if (condition) {
         slow = mk_block(u);
         mk_cond_br(u, condition, fast, slow);
     } else {

@@ -233,6 +233,7 @@ void ls__llvm_watch(unit *u, const ls__ir_inst *inst, lv base, lv limit, val off
         return;
     if (!u->sites.items)
         list_sites(u);
+    u->retreat = NULL; /* nothing is told twice */
     lb outside = mk_block(u), after = mk_block(u);
     val subscript = is_rare ? put_lists(u, inst, offset, true) : nowhere(u);
     mk_cond_br(u, all_inside(u, limit, offset), after, outside);

@@ -197,6 +197,7 @@ typedef struct unit { /* one function */
     uint32_t *value_stamps; /* the segment in which values[i] holds */
     lv mask;                /* lanes that are active; NULL: all of the strand */
     lb empty;               /* where to go when none is */
+    lb retreat;             /* where all that lanes have begun together is done anew, or NULL */
     lb block;               /* that instructions are being added to; how many: */
     uint32_t block_size;
     bool is_doubled;         /* coherent.c has done its work */

@@ -533,4 +533,6 @@ void ls__llvm_emit_inst(unit *u, ls__ir_inst *inst)
         ls__llvm_define(u, inst, pure(u, inst));
         break;
     }
+    if (!inst->id.id || inst->op == LS_OP_ATOMIC || inst->op == LS_OP_ATOMIC_CAS)
+        u->retreat = NULL; /* what has been changed cannot be done anew */
 }
