@@ -85,7 +85,7 @@ static ls_status fail_none(const char *name, ls_error *error)
     ls__strbuf names = {0}, reasons = {0};
     for (uint32_t i = 0; i < ls__registry_count; i++) {
         const ls__backend *backend = ls__registry[i].backend;
-        ls_device_info *infos;
+        ls_device_info *infos = NULL;
         uint32_t count = 0;
         if (list(backend, &infos, &count, NULL) != LS_OK)
             continue;
@@ -115,7 +115,7 @@ ls_status ls__device_choose(const char *name, const ls__registry_entry **entry,
     bool found = false, best = false;
     for (uint32_t i = 0; i < ls__registry_count && !best; i++) {
         const ls__backend *backend = ls__registry[i].backend;
-        ls_device_info *infos;
+        ls_device_info *infos = NULL;
         uint32_t count = 0;
         if (name ? !in_family(name, backend->family) : backend->only_by_name)
             continue;
