@@ -159,11 +159,10 @@ static void check_race(const access *a)
 static void report_out_of_bounds(const access *a)
 {
     const ls__interp_launch *launch = a->machine->launch;
-    ls__interp_report report =
-        report_of(a,
-                  a->kind == LS__INTERP_READ ? LS__INTERP_OUT_OF_BOUNDS_LOAD
-                                             : LS__INTERP_OUT_OF_BOUNDS_STORE,
-                  "access out of bounds");
+    ls__interp_report report = report_of(
+        a,
+        a->kind == LS__INTERP_READ ? LS__INTERP_OUT_OF_BOUNDS_LOAD : LS__INTERP_OUT_OF_BOUNDS_STORE,
+        "access out of bounds");
     send(a, &report, launch->sanitize || launch->check_bounds, true);
 }
 
@@ -181,6 +180,17 @@ static void observe(const access *a)
     check_race(a);
 }
 
+/* How many bytes of an access lie in its range: of a partial one as many as there are. */
+static uint32_t bytes_inside(const access *a)
+{
+    uint64_t rest = a->offset >= 0 && (uint64_t)a->offset < a->place.size
+                        ? a->place.size - (uint64_t)a->offset
+                        : 0;
+    if (rest >= a->size)
+        return a->size;
+    return a->inst->flags & LS__IR_PARTIAL ? (uint32_t)rest : 0;
+}
+
 /* Readies an access and says whether it is in range. */
 static bool begin(access *a, ls__interp_machine *machine, ls__interp_group *group,
                   ls__interp_lane *lane, uint32_t pc, ls__interp_access kind)
@@ -195,8 +205,10 @@ static bool begin(access *a, ls__interp_machine *machine, ls__interp_group *grou
                   ls__ir_mem_bytes((ls_mem)inst->mem),
                   (int64_t)lane->frame->values[inst->args[0].id],
                   place_of(machine, group, lane->frame, inst->base)};
-    bool inside = a->size <= a->place.size && a->offset >= 0 &&
-                  (uint64_t)a->offset <= a->place.size - a->size;
+    uint32_t bytes = bytes_inside(a);
+    bool inside = bytes > 0;
+    if (inside)
+        a->size = bytes;
     if (!inside && (machine->observing || machine->launch->check_bounds))
         report_out_of_bounds(a);
     else if (inside && machine->observing)
@@ -241,6 +253,16 @@ static uint64_t combine(const access *a, uint64_t old, uint64_t operand)
     return ls__ir_eval(&inst, type, (uint64_t[]){old, operand});
 }
 
+/* Of a word of which the range holds a part, or all. */
+static void partial_atomic(const access *a, uint64_t operand)
+{
+    uint8_t word[4] = {0}, *bytes = a->place.bytes + a->offset;
+    memcpy(word, bytes, a->size);
+    uint64_t old = ls__ir_load_bits(LS_MEM_U32, word);
+    ls__ir_store_bits(LS_MEM_U32, word, combine(a, old, operand), true);
+    memcpy(bytes, word, a->size);
+}
+
 uint64_t ls__interp_atomic(ls__interp_machine *machine, ls__interp_group *group,
                            ls__interp_lane *lane, uint32_t pc)
 {
@@ -248,6 +270,10 @@ uint64_t ls__interp_atomic(ls__interp_machine *machine, ls__interp_group *group,
     const uint64_t *values = lane->frame->values;
     if (!begin(&a, machine, group, lane, pc, LS__INTERP_ATOMIC))
         return 0;
+    if (a.inst->flags & LS__IR_PARTIAL) {
+        partial_atomic(&a, values[a.inst->args[1].id]);
+        return 0;
+    }
     ls_mem mem = (ls_mem)a.inst->mem;
     uint8_t *bytes = a.place.bytes + a.offset;
     uint64_t old = ls__ir_load_bits(mem, bytes);

@@ -36,14 +36,18 @@ typedef struct ls__ir_loc {
  * store to a local, of constant 0: the program has not written here, it is 0 as anything new is
  * (made by the front end, seen by the sanitizer, dropped by the pipeline). WATCHED on an access:
  * being out of range is reported (made by the pass `watch`, for devices that report; the
- * interpreter does not need it). */
+ * interpreter does not need it). PARTIAL on an `and` or `or` of a u32 in a buffer (made by
+ * lower_memory): its offset is that of any byte in range, it leaves bytes of the word beyond the
+ * range alone, may be done byte by byte, and gives 0. With INBOUNDS the operand has bits that change
+ * nothing for the bytes beyond. */
 enum {
     LS__IR_RAW = 1,
     LS__IR_INBOUNDS = 2,
     LS__IR_NOWRAP = 4,
     LS__IR_UNIFORM = 8,
     LS__IR_UNSET = 16,
-    LS__IR_WATCHED = 32
+    LS__IR_WATCHED = 32,
+    LS__IR_PARTIAL = 64
 };
 
 struct ls__ir_inst {

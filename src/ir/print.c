@@ -257,6 +257,8 @@ static void put_inst(printer *p, const ls__ir_inst *inst, unsigned depth)
         put(p, " unset");
     if (inst->flags & LS__IR_WATCHED)
         put(p, " watched");
+    if (inst->flags & LS__IR_PARTIAL)
+        put(p, " partial");
     put_loc(p, inst->loc);
     if (inst->op == LS_OP_SWITCH)
         put_switch_regions(p, inst, depth);

@@ -369,6 +369,8 @@ static uint8_t read_flags(reader *r)
         flags |= LS__IR_UNSET;
     if (ls__ir_lex_accept_word(lex(r), "watched"))
         flags |= LS__IR_WATCHED;
+    if (ls__ir_lex_accept_word(lex(r), "partial"))
+        flags |= LS__IR_PARTIAL;
     return (uint8_t)flags;
 }
 

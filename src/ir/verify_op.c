@@ -30,9 +30,11 @@ static bool check_flags(ls__ir_verifier *v, const ls__ir_inst *inst)
         allowed |= LS__IR_NOWRAP;
     if (inst->op == LS_OP_LOAD)
         allowed |= LS__IR_UNIFORM;
-    if (inst->op == LS_OP_VAR_SET ||
-        (inst->op == LS_OP_STORE && inst->base.kind == LS_BASE_LOCAL))
+    if (inst->op == LS_OP_VAR_SET || (inst->op == LS_OP_STORE && inst->base.kind == LS_BASE_LOCAL))
         allowed |= LS__IR_UNSET;
+    if (inst->op == LS_OP_ATOMIC && inst->base.kind == LS_BASE_BUFFER && inst->mem == LS_MEM_U32 &&
+        (inst->imm == LS_ATOMIC_AND || inst->imm == LS_ATOMIC_OR))
+        allowed |= LS__IR_PARTIAL;
     CHECK((inst->flags & ~allowed) == 0, OPCODE, "flags %u", inst->flags);
     return true;
 }
@@ -364,9 +366,8 @@ bool ls__ir_verify_op(ls__ir_verifier *v, const ls__ir_inst *inst)
 {
     CHECK(inst->op > LS_OP_NONE && inst->op < LS_OP_COUNT, OPCODE, "%u", inst->op);
     if (!check_flags(v, inst) || !check_operands(v, inst) || !check_unset(v, inst) ||
-        !check_result(v, inst) ||
-        !check_attributes(v, inst) || !check_memory(v, inst) || !check_atomic_uses(v, inst) ||
-        !check_cooperation(v, inst))
+        !check_result(v, inst) || !check_attributes(v, inst) || !check_memory(v, inst) ||
+        !check_atomic_uses(v, inst) || !check_cooperation(v, inst))
         return false;
     switch (inst->op) {
     case LS_OP_VAR_GET:

@@ -85,12 +85,25 @@ static bool mark_used(ls__ir_inst *inst, void *context)
     return true;
 }
 
+/* The operand of a partial atomic whose offset is in range, with bits that change nothing for the
+ * bytes beyond the range. */
+static val within_range(at c, const ls__ir_inst *inst)
+{
+    ls__ir_inst *range = ls__ir_insert(c, LS_OP_RANGE, LS_TYPE_I64, NULL, 0);
+    range->base = inst->base;
+    val rest = sub(c, range->id, inst->args[0]), operand = inst->args[1];
+    val count = trunc_(c, shl_k(c, umin(c, rest, k64(c, 4)), 3));
+    val beyond = choose(c, eq(c, count, k32(c, 32)), k32(c, 0), shl(c, k32(c, UINT32_MAX), count));
+    return inst->imm == LS_ATOMIC_AND ? or_(c, operand, beyond) : and_(c, operand, not_(c, beyond));
+}
+
 /* Puts the store or atomic under an `if`. An atomic's old value, where it is used, comes out
  * through a variable that is 0 otherwise. */
 static val lower_effect(at c, ls__ir_inst *inst, bool is_used)
 {
-    val in_range =
-        ls__lower_in_range(c, inst->base, inst->args[0], ls__ir_mem_bytes((ls_mem)inst->mem));
+    bool is_partial = (inst->flags & LS__IR_PARTIAL) != 0;
+    uint32_t bytes = is_partial ? 1 : ls__ir_mem_bytes((ls_mem)inst->mem);
+    val in_range = ls__lower_in_range(c, inst->base, inst->args[0], bytes);
     ls_var old = {0};
     if (is_used) {
         old = ls__ir_var_add(c->function, "atomic.old", (ls_type)inst->type);
@@ -98,6 +111,8 @@ static val lower_effect(at c, ls__ir_inst *inst, bool is_used)
     }
     ls__ir_inst *guard = ls__ir_if(c, in_range);
     ls__ir_cursor inside = {c->function, guard->regions[0], NULL, inst->loc};
+    if (is_partial)
+        inst->args[1] = within_range(&inside, inst);
     ls__ir_inst *copy =
         ls__ir_insert(&inside, (ls_op)inst->op, (ls_type)inst->type, inst->args, inst->arg_count);
     copy->mem = inst->mem;

@@ -8,8 +8,8 @@
  * each atomic changes no bit outside the element. breaks: nothing. Local objects are private and
  * stay.
  *
- * Needs of the device: ranges stored to in this way start and end at multiples of 4 bytes in memory
- * the device may touch (the backend pads them); shared objects are padded here. Between the two
+ * A range need not start or end at a multiple of 4 bytes: in buffers the atomics are `partial`,
+ * they leave alone what lies beyond the range. Shared objects are padded here. Between the two
  * atomics the element reads as 0; only a race could see that.
  */
 #include "pass/lower_util.h"
@@ -21,7 +21,7 @@ static void emit_atomic(at c, ls_atomic kind, ls_base base, val word, val value)
     atomic->mem = LS_MEM_U32;
     atomic->base = base;
     atomic->imm = (uint64_t)kind;
-    atomic->flags = LS__IR_INBOUNDS;
+    atomic->flags = LS__IR_INBOUNDS | (base.kind == LS_BASE_BUFFER ? LS__IR_PARTIAL : 0);
 }
 
 /* The bits to store: 16-bit floats with the one NaN, bools as 0 or 1. */

@@ -86,8 +86,10 @@ void contract_expect_u32(ls_buffer *buffer, uint32_t index, uint32_t value)
     assert_int_equal(found, value);
 }
 
-ls_program *contract_program(fixture *f, const char *text)
+ls_program *contract_program_lowered(fixture *f, const char *text, const char *lower)
 {
+    ls_program_params params = LS_PROGRAM_PARAMS_INIT;
+    params.lower = lower;
     ls_compile_params compile = LS_COMPILE_PARAMS_INIT;
     compile.text = text;
     compile.length = strlen(text);
@@ -95,9 +97,14 @@ ls_program *contract_program(fixture *f, const char *text)
     ls_module *module = NULL;
     ls_program *program = NULL;
     OK(ls_module_compile(&compile, &module, NULL, error));
-    OK(ls_program_create(f->device, module, NULL, &program, error));
+    OK(ls_program_create(f->device, module, &params, &program, error));
     ls_module_destroy(&module); /* a program does not need its module */
     return program;
+}
+
+ls_program *contract_program(fixture *f, const char *text)
+{
+    return contract_program_lowered(f, text, NULL);
 }
 
 const ls_kernel *contract_kernel(ls_program *program, const char *name)

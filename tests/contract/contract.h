@@ -95,6 +95,7 @@ bool contract_mode(const char *mode) __attribute__((weak));
 
 /* Compiles one kernel; the program must be destroyed by the test. */
 ls_program *contract_program(fixture *f, const char *text);
+ls_program *contract_program_lowered(fixture *f, const char *text, const char *lower);
 const ls_kernel *contract_kernel(ls_program *program, const char *name);
 
 #define WHOLE(buffer_) ((ls_range){.buffer = (buffer_), .offset = 0, .size = LS_WHOLE})

@@ -230,6 +230,92 @@ static void import_wraps_without_copy(void **state)
     ls_buffer_destroy(&read_only);
 }
 
+/* y[i] = 7 i + 1 for all i below the global size that there are. */
+static void store_narrow(fixture *f, const ls_kernel *kernel, ls_range y)
+{
+    ls_batch *batch = NULL;
+    ls_dispatch dispatch = LS_DISPATCH_INIT;
+    dispatch.kernel = kernel;
+    dispatch.global_size[0] = 40;
+    dispatch.buffers = &y;
+    dispatch.buffer_count = 1;
+    OK(ls_batch_create(f->device, &batch, error));
+    OK(ls_batch_dispatch(batch, &dispatch, error));
+    contract_run(f, batch);
+    ls_batch_destroy(&batch);
+}
+
+static void expect_narrow(const uint8_t *bytes, uint32_t size, uint32_t first, uint32_t count,
+                          uint32_t element_bytes)
+{
+    for (uint32_t i = 0; i < size; i++) {
+        uint32_t place = i - first, want = 0xa5; /* large below first */
+        if (place < count / element_bytes * element_bytes)
+            want = (place / element_bytes * 7 + 1) * 0x101 >> 8 * (place % element_bytes) & 0xff;
+        if (bytes[i] != want)
+            fail_msg("range of %u bytes at %u, elements of %u: byte %u is %u, not %u", count, first,
+                     element_bytes, i, bytes[i], want);
+    }
+}
+
+/* Whatever stores them: devices may write words, but not beyond the range. */
+static void narrow_stores_keep_to_their_range(void **state)
+{
+    fixture *f = *state;
+    static const char *const lowerings[] = {NULL, "memory", "bounds,memory"};
+    static const char text[] = "kernel void bytes(u8 *y)\n"
+                               "{\n"
+                               "    y[global_id(0)] = (u8)(global_id(0) * 7 + 1);\n"
+                               "}\n"
+                               "kernel void halves(u16 *y)\n"
+                               "{\n"
+                               "    y[global_id(0)] = (u16)((global_id(0) * 7 + 1) * 0x101);\n"
+                               "}\n";
+    enum { SIZE = 31 };
+    uint8_t before[SIZE], after[SIZE];
+    memset(before, 0xa5, sizeof before);
+    ls_buffer *buffer = contract_buffer(f, SIZE, LS_MEM_NONE);
+    for (size_t l = 0; l < COUNT(lowerings); l++) {
+        ls_program *program = contract_program_lowered(f, text, lowerings[l]);
+        for (uint32_t bytes = 1; bytes <= 2; bytes++) {
+            const ls_kernel *kernel = contract_kernel(program, bytes == 1 ? "bytes" : "halves");
+            for (uint32_t i = 0; i < 40; i++) {
+                uint32_t first = i % 5 * bytes, count = i < 35 ? bytes + i / 5 : SIZE - first;
+                OK(ls_buffer_write(buffer, 0, LS_MEM_NONE, before, SIZE, error));
+                store_narrow(f, kernel, (ls_range){buffer, first, count});
+                OK(ls_buffer_read(buffer, 0, LS_MEM_NONE, after, SIZE, error));
+                expect_narrow(after, SIZE, first, count, bytes);
+            }
+        }
+        ls_program_destroy(&program);
+    }
+    ls_buffer_destroy(&buffer);
+}
+
+/* Imported memory ends where the caller's ends. */
+static void narrow_stores_keep_to_imported_memory(void **state)
+{
+    fixture *f = *state;
+    enum { SIZE = 67 };
+    if (!ls_device_caps(f->device)->import_host)
+        skip();
+    void *memory = NULL;
+    assert_int_equal(posix_memalign(&memory, 64, SIZE), 0);
+    memset(memory, 0xa5, SIZE);
+    ls_buffer_params params = LS_BUFFER_PARAMS_INIT;
+    params.size_bytes = SIZE;
+    ls_buffer *buffer = NULL;
+    OK(ls_buffer_import(f->device, memory, false, &params, &buffer, error));
+    ls_program *program = contract_program_lowered(
+        f, "kernel void bytes(u8 *y) { y[global_id(0)] = (u8)(global_id(0) * 7 + 1); }\n",
+        "memory");
+    store_narrow(f, contract_kernel(program, "bytes"), (ls_range){buffer, 41, SIZE - 41});
+    expect_narrow(memory, SIZE, 41, SIZE - 41, 1);
+    ls_program_destroy(&program);
+    ls_buffer_destroy(&buffer);
+    free(memory);
+}
+
 static void host_copies_check_range_and_type(void **state)
 {
     fixture *f = *state;
@@ -322,6 +408,8 @@ const struct CMUnitTest contract_memory_tests[] = {
     TEST(map_gives_the_bytes_and_blocks_use),
     TEST(pending_use_makes_host_access_busy),
     TEST(import_wraps_without_copy),
+    TEST(narrow_stores_keep_to_their_range),
+    TEST(narrow_stores_keep_to_imported_memory),
     TEST(host_copies_check_range_and_type),
     TEST(foreign_handles_are_refused),
     TEST(a_device_in_use_is_not_destroyed),

@@ -18,6 +18,7 @@ typedef struct site { /* an atomic of a kernel */
     bool shared;
     bool used;  /* something looks at the old value */
     bool known; /* in range */
+    lv partial; /* the size of the range where a part of the word may lie beyond it, else NULL */
 } site;
 
 static const ls_op plain_ops[LS_ATOMIC_COUNT] = {
@@ -40,6 +41,10 @@ static site site_of(unit *u, const ls__ir_inst *inst)
         size = u->ranges[inst->base.index];
     }
     uint32_t bytes = ls__ir_mem_bytes((ls_mem)inst->mem);
+    if (inst->flags & LS__IR_PARTIAL) {
+        s.partial = size;
+        bytes = 1;
+    }
     s.limit = mk_intrinsic(u, "llvm.usub.sat", size, mk_i64(u, bytes - 1), NULL);
     return s;
 }
@@ -90,6 +95,22 @@ static void settling_atomic(unit *u, const ls__ir_inst *inst, lv pointer, lv a)
     mk_begin(u, after);
 }
 
+/* Byte by byte, so that it neither reaches beyond the range nor asks for a multiple of 4. */
+static void partial_atomic(unit *u, const site *s, lv offset, lv a)
+{
+    for (uint32_t i = 0; i < 4; i++) {
+        lv at = mk_add(u, offset, mk_i64(u, i));
+        lb inside = mk_block(u), after = mk_block(u);
+        mk_cond_br(u, mk_icmp(u, LLVMIntULT, at, s->partial), inside, after);
+        mk_begin(u, inside);
+        lv byte = mk_trunc(u, mk_lshr(u, a, mk_i32(u, 8 * i)), u->e->i8);
+        u->l->BuildAtomicRMW(u->b, atomic_op((ls_atomic)s->inst->imm), mk_at(u, s->base, at), byte,
+                             LLVMAtomicOrderingMonotonic, 0);
+        mk_br(u, after);
+        mk_begin(u, after);
+    }
+}
+
 /* The old value; of no meaning when it is not used. */
 static lv one_atomic(unit *u, const site *s, lv offset, lv a, lv b)
 {
@@ -98,6 +119,10 @@ static lv one_atomic(unit *u, const site *s, lv offset, lv a, lv b)
     lv pointer = mk_at(u, s->base, offset);
     if (s->shared)
         return plain_atomic(u, inst, pointer, a, b);
+    if (s->partial) {
+        partial_atomic(u, s, offset, a);
+        return mk_k(u, a, 0);
+    }
     if (!s->used && settles(inst)) {
         settling_atomic(u, inst, pointer, a);
         return mk_k(u, a, 0);

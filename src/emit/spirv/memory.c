@@ -501,6 +501,36 @@ static SpvOp atomic_op(ls_atomic kind)
     }
 }
 
+/* Of a word that may start anywhere and of which a part may lie beyond the range: `change`, the
+ * bits it sets or clears, is split over the aligned words around it, and a word without any of them
+ * is left out. Memory is made of whole aligned words. */
+static ref partial_atomic(unit *u, const ls__ir_inst *inst)
+{
+    ref word = ls__spirv_int(u, 32), wide = ls__spirv_int(u, 64), flag = ls__spirv_bool(u);
+    ref zero = ls__spirv_u32(u, 0), change = ls__spirv_value(u, inst->args[1]);
+    bool clears = inst->imm == LS_ATOMIC_AND;
+    if (clears)
+        change = mk(u, SpvOpNot, word, change);
+    ref address = address_of(u, inst);
+    ref first = mk(u, SpvOpBitwiseAnd, wide, address, ls__spirv_u64(u, ~UINT64_C(3)));
+    ref start = mk(u, SpvOpUConvert, word, mk(u, SpvOpISub, wide, address, first));
+    ref shift = mk(u, SpvOpIMul, word, start, ls__spirv_u32(u, 8));
+    ref back = mk(u, SpvOpISub, word, ls__spirv_u32(u, 31), shift);
+    ref half = mk(u, SpvOpShiftRightLogical, word, change, ls__spirv_u32(u, 1));
+    ref parts[2] = {mk(u, SpvOpShiftLeftLogical, word, change, shift),
+                    mk(u, SpvOpShiftRightLogical, word, half, back)};
+    for (uint32_t i = 0; i < 2; i++) {
+        ref changes = mk(u, SpvOpINotEqual, flag, parts[i], zero);
+        ref after = ls__spirv_begin_if(u, changes);
+        ref place = mk(u, SpvOpIAdd, wide, first, ls__spirv_u64(u, 4 * i));
+        ref value = clears ? mk(u, SpvOpNot, word, parts[i]) : parts[i];
+        ref at = pointer_at(u, word, place), scope = ls__spirv_u32(u, SpvScopeQueueFamily);
+        mk(u, atomic_op((ls_atomic)inst->imm), word, at, scope, zero, value);
+        ls__spirv_end_if(u, after);
+    }
+    return zero;
+}
+
 /* The scope of buffers is the queue family: the device's scope is a feature of its own, and all
  * that a program touches runs on one queue. */
 static ref atomic(unit *u, const ls__ir_inst *inst)
@@ -509,6 +539,8 @@ static ref atomic(unit *u, const ls__ir_inst *inst)
     uint32_t bits = ls__ir_mem_bytes((ls_mem)inst->mem) * 8;
     ref type = ls__spirv_int(u, bits), at;
     u->flags |= LS__SPIRV_ATOMICS;
+    if (inst->flags & LS__IR_PARTIAL)
+        return partial_atomic(u, inst);
     if (bits == 64) {
         ls__spirv_need(u, SpvCapabilityInt64Atomics);
         u->flags |= is_shared ? LS__SPIRV_SHARED_ATOMICS64 : LS__SPIRV_ATOMICS64;
