@@ -189,7 +189,8 @@ typedef struct ls_tier_info {
  * Programs of a device that are made of one module in one way share their code, so all of them are
  * optimised. Destroying the program waits for nothing: a build that has not begun is given up when
  * nobody has the program any more, one that has begun goes on. Destroying the device gives up what
- * has not begun and waits for what has. */
+ * has not begun and waits for what has. So does the end of the process, by exit() or by returning
+ * from main, with the device still there; whatever asks for code after that is refused. */
 LS_API ls_status ls_program_optimize(ls_program *program, ls_error *error);
 LS_API void ls_program_tier(const ls_program *program, ls_tier_info *info);
 

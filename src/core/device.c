@@ -12,6 +12,7 @@
 #include "core/core.h"
 #include "core/probe.h"
 #include "core/queue.h"
+#include "emit/llvm/emit.h"
 
 static _Atomic uint64_t last_device_number;
 static _Atomic(ls_device *) kept_devices;
@@ -135,6 +136,8 @@ ls_status ls_device_open(const ls_device_params *params, ls_device **device, ls_
                         "device '%s' has no targets to choose from: '%s' was given", info.name,
                         given.target);
 
+    if (entry->emit == ls__llvm_emit)
+        ls__llvm_watch_thread();
     ls_device *opened = device_new(entry, &info);
     if (!opened)
         return ls__fail_oom(error, sizeof *opened);

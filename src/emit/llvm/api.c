@@ -15,6 +15,7 @@
 
 #include "base/status.h"
 #include "emit/llvm/api.h"
+#include "emit/llvm/emit.h"
 
 static const char *const library_names[] = {"libLLVM.so.19.1", "libLLVM-19.so.1", "libLLVM-19.so"};
 
@@ -68,6 +69,82 @@ ls_status ls__llvm_guard(void (*run)(void *), void *context, ls_error *error)
     return LS_OK;
 }
 
+/* --- the end of the process ------------------------------------------------------------------- */
+
+/* exit() runs libLLVM's destructors, and a compilation under which they run crashes or never ends.
+ * Handlers run in reverse order of their registration, so ours must be registered after all that
+ * the library registers: when it is loaded, and, for the objects that its functions make on first
+ * use, again when the thread that calls exit() ends its thread-local storage, which is before any
+ * handler runs. (A thread that never met the library has only the first.) Running twice does no
+ * harm. */
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    unsigned running;
+    bool ends;
+} process = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+
+static void on_exit_of_process(void)
+{
+    pthread_mutex_lock(&process.lock);
+    process.ends = true;
+    while (process.running > 0)
+        pthread_cond_wait(&process.changed, &process.lock);
+    pthread_mutex_unlock(&process.lock);
+}
+
+/* A child has none of the threads that compile, and the lock as they left it. */
+static void on_fork(void)
+{
+    pthread_mutex_init(&process.lock, NULL);
+    pthread_cond_init(&process.changed, NULL);
+    process.running = 0;
+}
+
+/* Of the C library; not every one has it. */
+extern int __cxa_thread_atexit_impl(void (*function)(void *), void *argument, void *object)
+    __attribute__((weak));
+extern void *__dso_handle __attribute__((visibility("hidden")));
+
+static void on_end_of_thread(void *unused)
+{
+    (void)unused;
+    atexit(on_exit_of_process); /* without memory for it, the first one must do */
+}
+
+void ls__llvm_watch_thread(void)
+{
+    static _Thread_local bool watched;
+    if (!watched && __cxa_thread_atexit_impl)
+        __cxa_thread_atexit_impl(on_end_of_thread, NULL, &__dso_handle);
+    watched = true;
+}
+
+ls_status ls__llvm_begin(const ls__llvm **llvm, ls_error *error)
+{
+    ls__llvm_watch_thread();
+    pthread_mutex_lock(&process.lock);
+    bool ends = process.ends;
+    process.running += !ends;
+    pthread_mutex_unlock(&process.lock);
+    if (ends)
+        return ls__fail(error, LS_E_UNSUPPORTED, "no code is made: the process is ending");
+    ls_status status = ls__llvm_load(llvm, error);
+    if (status != LS_OK)
+        ls__llvm_end();
+    return status;
+}
+
+void ls__llvm_end(void)
+{
+    pthread_mutex_lock(&process.lock);
+    process.running--;
+    pthread_cond_broadcast(&process.changed);
+    pthread_mutex_unlock(&process.lock);
+}
+
+/* --- loading ---------------------------------------------------------------------------------- */
+
 static void resolve(void *library)
 {
 #define LS_LLVM(name)                                                                              \
@@ -104,6 +181,9 @@ static void load(void)
         resolve(library);
     else
         fail("libLLVM 19 cannot be loaded", dlerror());
+    if (load_status == LS_OK &&
+        (atexit(on_exit_of_process) != 0 || pthread_atfork(NULL, NULL, on_fork) != 0))
+        fail("libLLVM", "no memory for a handler of the end of the process");
 }
 
 ls_status ls__llvm_load(const ls__llvm **llvm, ls_error *error)

@@ -28,6 +28,12 @@ typedef struct ls__llvm {
  * function, remembered. Thread-safety: any. */
 ls_status ls__llvm_load(const ls__llvm **llvm, ls_error *error);
 
+/* Frames the use of the library: as ls__llvm_load, and until ls__llvm_end, which must follow on
+ * success, the end of the process waits. LS_E_UNSUPPORTED once the process is ending. Not to be
+ * nested, and exit() not to be called in between. Thread-safety: any. */
+ls_status ls__llvm_begin(const ls__llvm **llvm, ls_error *error);
+void ls__llvm_end(void);
+
 /* Calls run(context). LLVM ends the process where it cannot go on; while `run` runs, that becomes
  * LS_E_INTERNAL instead, and what LLVM had in its hands at that moment must be left as it is: it is
  * lost. Not to be nested. Thread-safety: any, each thread has its own. */

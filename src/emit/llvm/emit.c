@@ -332,7 +332,7 @@ static ls_status run(const ls__ir_module *module, const char *target, const job 
     if (!ls__llvm_target_parse(target, &e.target))
         return ls__fail(error, LS_E_INVALID_ARGUMENT, "no such code generator target: '%s'",
                         target);
-    ls_status status = ls__llvm_load(&e.l, error);
+    ls_status status = ls__llvm_begin(&e.l, error);
     if (status != LS_OK)
         return status;
     ls__arena_init(&arena, &c.oom, 0);
@@ -352,6 +352,7 @@ static ls_status run(const ls__ir_module *module, const char *target, const job 
         e.l->DisposeModule(e.out);
         e.l->ContextDispose(e.context);
     }
+    ls__llvm_end();
     ls__arena_finish(&arena);
     return status;
 }

@@ -23,6 +23,11 @@ extern const char ls__llvm_version[];
 ls_status ls__llvm_emit(const ls__ir_module *module, const char *target, bool unchecked,
                         void **bytes, size_t *size, ls_error *error);
 
+/* When this thread calls exit(), or returns from main, compilations that run in other threads are
+ * waited for and none begins, before libLLVM's destructors run. For threads that open devices;
+ * those that compile are watched anyhow. */
+void ls__llvm_watch_thread(void);
+
 /* The LLVM text of what `ls__llvm_emit` compiles, after the passes when `optimized`; for tests and
  * for looking at. Heap text (ls__mem_free). */
 ls_status ls__llvm_print(const ls__ir_module *module, const char *target, bool optimized,

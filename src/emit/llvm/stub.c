@@ -18,6 +18,10 @@ ls_status ls__llvm_emit(const ls__ir_module *module, const char *target, bool un
     return refuse(error);
 }
 
+void ls__llvm_watch_thread(void)
+{
+}
+
 ls_status ls__llvm_print(const ls__ir_module *module, const char *target, bool optimized,
                          char **text, ls_error *error)
 {
