@@ -96,7 +96,8 @@ typedef struct ls_device_params {
     ls_schedule schedule;
     uint64_t schedule_seed;
     bool sanitize;
-    /* of `sanitize` and `check_bounds`; called from the device's thread while a submission runs; must not wait for the device */
+    /* of `sanitize` and `check_bounds`; called while a submission runs, from the device's thread or
+     * one that waits for the submission; must not wait for the device itself */
     void (*on_report)(void *context, const ls_sanitizer_report *report);
     void *report_context;
     /* fault device only */

@@ -389,11 +389,11 @@ static ls_status run(session *s, ls_error *error)
                                 .stop = &s->out_of_bounds};
     if (status == LS_OK)
         status = ls__cli_wait(&wait, &s->receipt, error);
-    if (status != LS_OK && s->receipt.trapped) {
-        status = fail_trap(s, error);
-    } else if (atomic_load(&s->out_of_bounds)) {
+    if (atomic_load(&s->out_of_bounds)) { /* why a kernel traps or does not end, perhaps */
         *error = s->bounds;
         status = error->code;
+    } else if (status != LS_OK && s->receipt.trapped) {
+        status = fail_trap(s, error);
     } else if (status != LS_OK && error->cause == LS_E_TIMEOUT) {
         ls__fail_hint(error, status, "does the kernel end? It may need a larger --time-limit");
     }

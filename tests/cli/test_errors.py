@@ -229,6 +229,10 @@ class Bounds(cli.Case):
         self.bad(*endless, "--device", "reference", says="reads y[1]")
         self.bad(*endless, "--time-limit", "0.2", says="reads y[1]")  # by then it is known why
 
+    def test_comes_before_a_trap(self):
+        self.write("k.kc", "kernel void k(u32 *y) { if (y[9] == 0u) trap(1u); y[0] = 1u; }\n")
+        self.stops("run", "k.kc", "--global", "1", "y=zeros:u32:9", says="reads y[9]")
+
     def test_lowered_programs_have_probes_of_their_own(self):
         self.write("k.kc", "kernel void k(u32 n, u8 *y)\n"
                            "{ if (global_id(0) < n) y[global_id(0)] = (u8)7; }\n")

@@ -169,7 +169,10 @@ static bool is_before(const finding *a, const finding *b)
 
 static bool same_access(const finding *a, const finding *b)
 {
-    return !is_before(a, b) && !is_before(b, a) && a->index == b->index &&
+    /* Of an offset that does not exist the device may not know why. */
+    bool is_unknown =
+        a->byte_offset == INT64_MIN && (a->index == INT64_MIN || b->index == INT64_MIN);
+    return !is_before(a, b) && !is_before(b, a) && (is_unknown || a->index == b->index) &&
            a->byte_offset == b->byte_offset && a->object_count == b->object_count;
 }
 

@@ -73,7 +73,7 @@ void ls__cpu_watch_begin(ls__cpu_watch *watch, uint8_t *const *buffers, const ui
 
 static int64_t of_lane(const ls__cpu_by_lane *by_lane, uint32_t lane)
 {
-    if (by_lane->listed)
+    if (by_lane->step == LS__CPU_LISTED)
         return by_lane->list[lane];
     return (int64_t)((uint64_t)by_lane->first + lane * (uint64_t)by_lane->step);
 }

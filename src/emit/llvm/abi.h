@@ -27,12 +27,14 @@ typedef struct ls__cpu_trap {
 
 typedef struct ls__cpu_args ls__cpu_args;
 
-/* A number for each lane of a strand. */
+/* A number for each lane of a strand: lane l has first + l * step, or list[l] when the step is
+ * LS__CPU_LISTED. */
 typedef struct ls__cpu_by_lane {
-    int64_t first, step; /* lane l has first + l * step, unless `listed` */
-    uint64_t listed;     /* 0 or 1 */
+    int64_t first, step;
     int64_t list[32];
 } ls__cpu_by_lane;
+
+#define LS__CPU_LISTED INT64_MIN
 
 /* An access of one strand that some lane may make out of range; only of accesses that are sites
  * (ls__ir_site). */
@@ -97,7 +99,7 @@ _Static_assert(offsetof(ls__cpu_outside, base) == 8 && offsetof(ls__cpu_outside,
                    offsetof(ls__cpu_outside, first_lane) == 28 &&
                    offsetof(ls__cpu_outside, lanes) == 32 &&
                    offsetof(ls__cpu_outside, offset) == 40 &&
-                   offsetof(ls__cpu_outside, subscript) == 320 && sizeof(ls__cpu_by_lane) == 280,
+                   offsetof(ls__cpu_outside, subscript) == 312 && sizeof(ls__cpu_by_lane) == 272,
                "generated code writes these fields");
 _Static_assert(sizeof(ls__cpu_kernel_info) == 16, "objects carry it as two 64-bit words");
 

@@ -61,16 +61,32 @@ static void add_attribute(emitter *e, lv function, const char *name, uint64_t va
                               e->l->CreateEnumAttribute(e->context, kind, value));
 }
 
+/* Not tried on NEON; and the fast instruction selection knows no such convention. */
 static bool keeps_registers(const unit *u)
 {
-    return u->e->target.level != LS__LLVM_NEON;
+    return u->e->target.level != LS__LLVM_NEON && !u->e->target.quick;
 }
 
-/* (args, record): passes them on to args->on_outside. */
+static void put(unit *u, lv record, size_t at, lv value)
+{
+    mk_store(u, value, mk_at(u, record, mk_i64(u, at)), 4);
+}
+
+/* What the helper gets behind the arguments and the record, for the record. */
+static const size_t filled[] = {
+    offsetof(ls__cpu_outside, workgroup), offsetof(ls__cpu_outside, base),
+    offsetof(ls__cpu_outside, limit),     offsetof(ls__cpu_outside, site),
+    offsetof(ls__cpu_outside, lanes),     offsetof(ls__cpu_outside, first_lane),
+};
+enum { FILLED = sizeof filled / sizeof *filled };
+
+/* Fills in the record and passes it on to args->on_outside. */
 static void make_helper(unit *u)
 {
     emitter *e = u->e;
-    lt types[2] = {e->ptr, e->ptr}, type = e->l->FunctionType(e->void_type, types, 2, 0);
+    lt types[2 + FILLED] = {e->ptr, e->ptr, e->i64, e->ptr, e->i64, e->i32, e->i32, e->i32};
+    lt type = e->l->FunctionType(e->void_type, types, 2 + FILLED, 0);
+    lt passed_on = e->l->FunctionType(e->void_type, types, 2, 0);
     lb here = e->l->GetInsertBlock(e->b);
     lv helper = e->outside = e->l->AddFunction(e->out, "", type);
     e->l->SetLinkage(helper, LLVMPrivateLinkage);
@@ -83,21 +99,15 @@ static void make_helper(unit *u)
     add_attribute(e, helper, "memory", MEMORY_OF_OTHERS);
     mk_begin(u, e->l->AppendBasicBlockInContext(e->context, helper, ""));
     lv args[2] = {e->l->GetParam(helper, 0), e->l->GetParam(helper, 1)};
+    for (unsigned i = 0; i < FILLED; i++)
+        put(u, args[1], filled[i], e->l->GetParam(helper, 2 + i));
     lv target = mk_field(u, e->ptr, args[0], offsetof(ls__cpu_args, on_outside));
-    e->l->BuildCall2(e->b, type, target, args, 2, "");
+    e->l->BuildCall2(e->b, passed_on, target, args, 2, "");
     e->l->BuildRetVoid(e->b);
     mk_begin(u, here);
 }
 
-static lv field(unit *u, size_t at)
-{
-    return mk_at(u, u->sites.record, mk_i64(u, at));
-}
-
-static void put(unit *u, size_t at, lv value)
-{
-    mk_store(u, value, field(u, at), 4);
-}
+/* --- numbers by lane -------------------------------------------------------------------------- */
 
 static bool is_linear(val v)
 {
@@ -107,16 +117,16 @@ static bool is_linear(val v)
 static void put_list(unit *u, size_t at, val v)
 {
     if (!is_linear(v))
-        put(u, at + offsetof(ls__cpu_by_lane, list), v.vector);
+        put(u, u->sites.record, at + offsetof(ls__cpu_by_lane, list), v.vector);
 }
 
 static void put_by_lane(unit *u, size_t at, val v)
 {
-    put(u, at + offsetof(ls__cpu_by_lane, listed), mk_i64(u, !is_linear(v)));
-    if (!is_linear(v))
-        return;
-    put(u, at + offsetof(ls__cpu_by_lane, first), v.scalar ? v.scalar : v.base);
-    put(u, at + offsetof(ls__cpu_by_lane, step), mk_i64(u, v.scalar ? 0 : (uint64_t)v.stride));
+    int64_t step = !is_linear(v) ? LS__CPU_LISTED : v.scalar ? 0 : v.stride;
+    put(u, u->sites.record, at + offsetof(ls__cpu_by_lane, step), mk_i64(u, (uint64_t)step));
+    if (is_linear(v))
+        put(u, u->sites.record, at + offsetof(ls__cpu_by_lane, first),
+            v.scalar ? v.scalar : v.base);
 }
 
 static val nowhere(unit *u)
@@ -131,7 +141,8 @@ static bool is_known(const unit *u, ls_value value)
            (u->width > 1 || u->values[value.id].scalar != NULL);
 }
 
-/* The subscript for which the chain of `index` that made `offset` is nowhere. */
+/* The subscript for which the chain of `index` that made `offset` is nowhere: nowhere, not known,
+ * where it would take a list and only numbers beyond 2^59 do that. */
 static val subscript_of(unit *u, ls_value offset, bool is_rare)
 {
     const ls__ir_inst *inst = ls__ir_def(u->function, offset);
@@ -173,17 +184,13 @@ static void report(unit *u, const ls__ir_inst *inst, lv base, lv limit, val offs
         lanes = ls__llvm_mask_bits(u, u->mask ? u->mask : ls__llvm_full_mask(u));
     if (!u->e->outside)
         make_helper(u);
-    put(u, offsetof(ls__cpu_outside, workgroup), u->workgroup_linear);
-    put(u, offsetof(ls__cpu_outside, base), base);
-    put(u, offsetof(ls__cpu_outside, limit), limit);
-    put(u, offsetof(ls__cpu_outside, site), mk_i32(u, number_of(u, inst)));
-    put(u, offsetof(ls__cpu_outside, first_lane), u->first_lane);
-    put(u, offsetof(ls__cpu_outside, lanes), lanes);
     put_by_lane(u, OFFSET, offset);
     put_by_lane(u, SUBSCRIPT, subscript);
-    lv args[2] = {u->args, u->sites.record};
-    lv call =
-        u->l->BuildCall2(u->b, u->l->GlobalGetValueType(u->e->outside), u->e->outside, args, 2, "");
+    lv args[2 + FILLED] = {u->args, u->sites.record, u->workgroup_linear,
+                           base,    limit,           mk_i32(u, number_of(u, inst)),
+                           lanes,   u->first_lane};
+    lv call = u->l->BuildCall2(u->b, u->l->GlobalGetValueType(u->e->outside), u->e->outside, args,
+                               2 + FILLED, "");
     if (keeps_registers(u))
         u->l->SetInstructionCallConv(call, LLVMPreserveMostCallConv);
 }
