@@ -9,11 +9,13 @@
 bool vulkan_mode(const char *mode)
 {
     ls__vulkan_hooks *hooks = &ls__vulkan_test_hooks;
-    hooks->staged = hooks->untimed = false;
+    hooks->staged = hooks->incoherent = hooks->untimed = false;
     hooks->max_groups = 0;
     hooks->segment_ns = hooks->segment_bytes = 0;
     if (strcmp(mode, "staged") == 0) {
         hooks->staged = true;
+    } else if (strcmp(mode, "incoherent") == 0) {
+        hooks->incoherent = true;
     } else if (strcmp(mode, "cut") == 0) {
         hooks->max_groups = 3;
         hooks->segment_ns = 20000;

@@ -14,7 +14,8 @@
 #include "device/vulkan/device.h"
 #include "modes.h"
 
-static const char *const modes[] = {"plain", "staged", "cut", "staged-cut", "untimed"};
+static const char *const modes[] = {"plain", "staged",     "incoherent",
+                                    "cut",   "staged-cut", "untimed"};
 static uint64_t first_seed = 1, batches = 20;
 static const char device_name[] = "vulkan:0";
 
@@ -85,7 +86,7 @@ typedef struct world {
     uint8_t model[BUFFERS][BYTES];
     uint8_t found[COMMANDS][BYTES], expected[COMMANDS][BYTES], upload[COMMANDS][BYTES];
     ls_slot slots[COMMANDS];
-    uint64_t without_time; /* batches that took no time: some have nothing to do */
+    uint64_t without_time;                 /* batches that took no time: some have nothing to do */
     uint32_t parameters[2 * COMMANDS + 1]; /* k and n of each command, then rounds */
 } world;
 
@@ -386,7 +387,7 @@ static void memory_is_cut_and_joined(void **state)
 {
     (void)state;
     enum { SLOTS = 24, ROUNDS = 400 };
-    const char *const some[] = {"plain", "staged"};
+    const char *const some[] = {"plain", "staged", "incoherent"};
     for (size_t m = 0; m < COUNT(some); m++) {
         fixture f = open_in_mode(some[m]);
         ls_buffer *buffers[SLOTS] = {NULL};

@@ -150,7 +150,8 @@ struct ls__vulkan_device {
 
 /* Fills in what follows from the physical device: caps, target, limits (caps.c). */
 void ls__vulkan_describe(ls__vulkan_device *device);
-/* After that: makes code for this target, which may leave out what the device has. NULL: for all. */
+/* After that: makes code for this target, which may leave out what the device has. NULL: for all.
+ */
 ls_status ls__vulkan_choose_target(ls__vulkan_device *device, const char *text, ls_error *error);
 uint64_t ls__vulkan_memory_bytes(const ls__vulkan_device *device);
 

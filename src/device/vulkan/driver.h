@@ -99,10 +99,11 @@ ls_status ls__vulkan_fail(ls_error *error, VkResult result, const char *what);
 /* --- for tests -------------------------------------------------------------------------------- */
 /* Makes devices opened from now on worse than they are; all zero otherwise. */
 typedef struct ls__vulkan_hooks {
-    bool staged;                     /* as if the host could not see device memory */
-    bool untimed;                    /* as if there were no timestamps */
-    uint32_t max_groups;             /* in a dimension of a dispatch; 0 = what the device has */
-    uint64_t segment_ns;             /* aimed at for a submission; 0 = as usual */
+    bool staged;         /* as if the host could not see device memory */
+    bool incoherent;     /* as if caches had to be flushed for the device to see what was written */
+    bool untimed;        /* as if there were no timestamps */
+    uint32_t max_groups; /* in a dimension of a dispatch; 0 = what the device has */
+    uint64_t segment_ns; /* aimed at for a submission; 0 = as usual */
     uint64_t segment_bytes;          /* upload memory of a submission; 0 = as usual */
     _Atomic uint64_t replays;        /* counts up: jobs that ran from recorded segments */
     _Atomic uint64_t lose_at_submit; /* counts down; the submission that makes it 0 loses the

@@ -111,6 +111,7 @@ struct ls__vulkan_executor {
     VkSemaphore timeline;
     uint64_t value; /* last submitted */
     uint64_t completed_ns;
+    uint64_t least_ns;         /* that a segment has taken */
     ls__vulkan_memory *status; /* an ls__spirv_status, then bytes that are 0 */
     ls__vulkan_memory *slots;
     ls__vulkan_segment *ring[LS__VULKAN_RING];

@@ -106,6 +106,8 @@ ls_status ls__vulkan_heaps_init(ls__vulkan_device *device, ls_error *error)
     describe_heap(device, &device->arguments, near == UINT32_MAX ? staging : near);
     if (ls__vulkan_test_hooks.staged)
         device->memory.visible = false;
+    if (ls__vulkan_test_hooks.incoherent)
+        device->memory.coherent = false;
     return LS_OK;
 }
 

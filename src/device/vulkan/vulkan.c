@@ -418,11 +418,12 @@ static void cancel(ls__backend_device *device, ls__job *job)
 #define TABLE(list_)                                                                               \
     {                                                                                              \
         .family = PREFIX, .list = list_, .open = open_device, .close = close_device,               \
-        .caps = caps_of, .lowering = lowering, .target = target, .has_targets = true, .memory_bytes = memory_bytes,     \
-        .allocate = allocate, .import = import, .release = release, .map = map, .unmap = unmap,    \
-        .read = read_span, .write = write_span, .program_build = program_build,                    \
-        .program_free = program_free, .prepare = prepare, .unprepare = unprepare, .start = start,  \
-        .cancel = cancel, .cancel_grace_ns = 10000000000u, .optimize = true, .only_by_name = true  \
+        .caps = caps_of, .lowering = lowering, .target = target, .has_targets = true,              \
+        .memory_bytes = memory_bytes, .allocate = allocate, .import = import, .release = release,  \
+        .map = map, .unmap = unmap, .read = read_span, .write = write_span,                        \
+        .program_build = program_build, .program_free = program_free, .prepare = prepare,          \
+        .unprepare = unprepare, .start = start, .cancel = cancel, .cancel_grace_ns = 10000000000u, \
+        .optimize = true, .only_by_name = true                                                     \
     }
 
 const ls__backend ls__vulkan_backend = TABLE(list_gpus);
