@@ -189,8 +189,12 @@ static void load(void)
 ls_status ls__llvm_load(const ls__llvm **llvm, ls_error *error)
 {
     pthread_once(&once, load);
-    if (load_status != LS_OK)
-        return ls__fail(error, load_status, "%s", load_message);
+    if (load_status != LS_OK) {
+        ls__fail(error, load_status, "%s", load_message);
+        return ls__fail_hint(error, load_status,
+                             "install it (Debian: libllvm19), or use another device: the reference "
+                             "needs nothing");
+    }
     *llvm = &table;
     return LS_OK;
 }
