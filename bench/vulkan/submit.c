@@ -132,7 +132,7 @@ static void make_bare(bench *b)
 static void run_bare(bench *b, int which)
 {
     ls__vulkan_submit(b->vulkan, b->vulkan->queue, b->commands[which], b->semaphore, ++b->value);
-    ls__vulkan_wait(b->vulkan, b->semaphore, b->value);
+    ls__vulkan_wait(b->vulkan, b->semaphore, b->value, LS_FOREVER);
 }
 
 /* --- ways ------------------------------------------------------------------------------------- */

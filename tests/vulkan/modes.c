@@ -10,6 +10,7 @@ bool vulkan_mode(const char *mode)
 {
     ls__vulkan_hooks *hooks = &ls__vulkan_test_hooks;
     hooks->staged = hooks->incoherent = hooks->untimed = false;
+    hooks->stuck_ns = 0;
     hooks->max_groups = 0;
     hooks->segment_ns = hooks->segment_bytes = 0;
     if (strcmp(mode, "staged") == 0) {

@@ -68,6 +68,41 @@ static void a_lost_device_is_indeterminate(void **state)
     assert_true(submit > 3); /* it was several submissions */
 }
 
+/* A submission that never ends: run by the thread that waits for it until its time limit; run by
+ * the device's thread until the caller cancels it. */
+static void what_never_ends_is_indeterminate(void **state)
+{
+    (void)state;
+    for (int way = 0; way < 2; way++) {
+        fixture f = open_in_mode("plain");
+        ls_buffer *b = contract_buffer(&f, 1000, LS_MEM_NONE);
+        ls_batch *batch = NULL;
+        ls_fence *fence = NULL;
+        ls_submit_params params = LS_SUBMIT_PARAMS_INIT;
+        ls_receipt r = {.struct_size = sizeof r};
+        OK(ls_batch_create(f.device, &batch, error));
+        OK(ls_batch_fill(batch, WHOLE(b), "x", 1, NULL, error));
+        contract_run(&f, batch);
+        ls__vulkan_test_hooks.stuck_ns = SECOND / 100;
+        params.time_limit_ns = way == 0 ? SECOND / 50 : 0;
+        OK(ls_submit(f.stream, batch, &params, &fence, error));
+        if (way == 1) {
+            REFUSED(LS_E_TIMEOUT, ls_fence_wait(fence, SECOND / 4, NULL, error)); /* till it runs */
+            OK(ls_fence_cancel(fence, SECOND / 20, error));
+        }
+        REFUSED(LS_E_INDETERMINATE,
+                ls_fence_wait(fence, way == 0 ? LS_FOREVER : 30 * SECOND, &r, error));
+        assert_int_equal(r.outcome, LS_INDETERMINATE);
+        assert_true(ls_device_is_lost(f.device));
+        ls_fence_destroy(&fence);
+        ls_batch_destroy(&batch);
+        ls_buffer_destroy(&b);
+        OK(ls_stream_destroy(&f.stream, error));
+        OK(ls_device_destroy(&f.device, error));
+    }
+    ls__vulkan_test_hooks.stuck_ns = 0;
+}
+
 /* --- random batches --------------------------------------------------------------------------- */
 enum { BUFFERS = 3, COMMANDS = 14, BYTES = 40000, STARTS = 7 };
 
@@ -560,6 +595,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(memory_is_cut_and_joined),
         cmocka_unit_test(a_damaged_cache_counts_as_missing),
         cmocka_unit_test(a_lost_device_is_indeterminate),
+        cmocka_unit_test(what_never_ends_is_indeterminate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

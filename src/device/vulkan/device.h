@@ -158,8 +158,10 @@ uint64_t ls__vulkan_memory_bytes(const ls__vulkan_device *device);
 /* Submits one command buffer that signals `value`; the queues are taken turns with. */
 VkResult ls__vulkan_submit(ls__vulkan_device *device, VkQueue queue, VkCommandBuffer commands,
                            VkSemaphore semaphore, uint64_t value);
-/* Waits without limit. */
-VkResult ls__vulkan_wait(ls__vulkan_device *device, VkSemaphore semaphore, uint64_t value);
+/* LS_FOREVER = without limit; VK_TIMEOUT when it runs out. */
+VkResult ls__vulkan_wait(ls__vulkan_device *device, VkSemaphore semaphore, uint64_t value,
+                         uint64_t limit_ns);
+enum { LS__VULKAN_GRACE_S = 10 }; /* for a job to stop after it was cancelled */
 /* A semaphore that counts from 0. */
 VkResult ls__vulkan_timeline(ls__vulkan_device *device, VkSemaphore *semaphore);
 /* Everything before, of kernels and transfers, is done and seen by everything after it. */

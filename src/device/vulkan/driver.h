@@ -105,6 +105,7 @@ typedef struct ls__vulkan_hooks {
     uint32_t max_groups; /* in a dimension of a dispatch; 0 = what the device has */
     uint64_t segment_ns; /* aimed at for a submission; 0 = as usual */
     uint64_t segment_bytes;          /* upload memory of a submission; 0 = as usual */
+    uint64_t stuck_ns;               /* nothing ever completes; given up so long after a cancel */
     _Atomic uint64_t replays;        /* counts up: jobs that ran from recorded segments */
     _Atomic uint64_t lose_at_submit; /* counts down; the submission that makes it 0 loses the
                                         device */

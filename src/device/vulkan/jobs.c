@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The executor: a thread that takes jobs from a queue, one at a time, records and submits them, and
- * waits for them.
+ * The executor: jobs one at a time, recorded, submitted and waited for; on the thread of who wants
+ * to run one when there is no other, else on a thread that takes them from a queue.
  *
  * The queue is linked through job->backend_data, so that starting a job allocates nothing and
  * cannot fail. `cancel` writes into the status block that the kernels of the running job look at.
@@ -152,13 +152,18 @@ static ls_status report(ls__vulkan_recorder *r, ls__vulkan_end end)
         result->trap_code = LS_TRAP_INDIRECT;
         return LS_E_TRAP;
     default: /* whatever the driver said, it may still run what it was given */
-        ls__vulkan_fail(&result->error, r->result, "run commands");
+        if (r->result == VK_TIMEOUT)
+            ls__fail(&result->error, LS_E_INDETERMINATE,
+                     "a command did not stop within its limit after it was cancelled");
+        else
+            ls__vulkan_fail(&result->error, r->result, "run commands");
         result->error.code = result->error.cause = LS_E_INDETERMINATE;
         return LS_E_INDETERMINATE;
     }
 }
 
-static void clear_status(ls__vulkan_executor *executor)
+/* Under the lock. */
+static void begin_job(ls__vulkan_executor *executor, ls__job *job, bool alone)
 {
     volatile ls__spirv_status *status = ls__vulkan_status(executor);
     status->cancel = 0;
@@ -166,6 +171,8 @@ static void clear_status(ls__vulkan_executor *executor)
     status->trap_sequence = UINT32_MAX;
     status->trap_group = UINT32_MAX;
     executor->trapped = false;
+    executor->current = job;
+    executor->alone = alone;
 }
 
 static void run_job(ls__vulkan_executor *executor, ls__job *job)
@@ -192,12 +199,11 @@ static void *executor_main(void *argument)
     pthread_mutex_lock(&executor->lock);
     for (;;) {
         ls__job *job = executor->first;
-        if (job) {
+        if (job && !executor->current) {
             executor->first = job->backend_data;
             if (!executor->first)
                 executor->last = NULL;
-            clear_status(executor);
-            executor->current = job;
+            begin_job(executor, job, false);
             pthread_mutex_unlock(&executor->lock);
             run_job(executor, job);
             pthread_mutex_lock(&executor->lock);
@@ -205,7 +211,7 @@ static void *executor_main(void *argument)
             pthread_mutex_unlock(&executor->lock);
             ls__backend_done(job);
             pthread_mutex_lock(&executor->lock);
-        } else if (executor->stopping) {
+        } else if (!job && executor->stopping) {
             break;
         } else {
             ls__os_cond_wait(&executor->changed, &executor->lock, LS_FOREVER);
@@ -226,6 +232,27 @@ void ls__vulkan_start(ls__vulkan_executor *executor, ls__job *job)
     executor->last = job;
     pthread_cond_broadcast(&executor->changed);
     pthread_mutex_unlock(&executor->lock);
+}
+
+bool ls__vulkan_run(ls__vulkan_executor *executor, ls__job *job)
+{
+    ls__vulkan_guard guard;
+    pthread_mutex_lock(&executor->lock);
+    bool is_free = !executor->current && !executor->first;
+    if (is_free)
+        begin_job(executor, job, true);
+    pthread_mutex_unlock(&executor->lock);
+    if (!is_free)
+        return false;
+    ls__vulkan_enter(&guard);
+    run_job(executor, job);
+    ls__vulkan_leave(&guard);
+    pthread_mutex_lock(&executor->lock);
+    executor->current = NULL;
+    if (executor->first || executor->stopping)
+        pthread_cond_broadcast(&executor->changed);
+    pthread_mutex_unlock(&executor->lock);
+    return true;
 }
 
 /* Under the lock: whether the job was still in the queue. */

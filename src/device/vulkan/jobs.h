@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How jobs run. The executor's thread walks through a job's commands and records them into
+ * How jobs run. The executor walks through a job's commands and records them into
  * segments: command buffers of a size that keeps a submission short, each with a piece of memory
  * (its arena) for what the host exchanges with it. A segment that is full is submitted, and the
  * next one recorded while it runs.
  *
- *   executor   the thread, its queue of jobs, a ring of segments for jobs that run once (jobs.c)
+ *   executor   who runs jobs, their queue, a ring of segments for jobs that run once (jobs.c)
  *   segment    begins, ends, is submitted, completes (segment.c)
  *   recorder   commands of a job into segments (dispatch.c, copy.c)
  *   prepared   segments that are kept and submitted again (prepared.c)
@@ -104,9 +104,11 @@ struct ls__vulkan_executor {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     /* under the lock */
-    ls__job *first, *last, *current;
+    ls__job *first, *last;
+    ls__job *current; /* the thread that runs it has all that follows */
     bool stopping;
-    /* the thread's */
+    /* of the job that runs */
+    bool alone; /* nobody else can give it up */
     VkCommandPool pool;
     VkSemaphore timeline;
     uint64_t value; /* last submitted */
@@ -123,6 +125,8 @@ enum { LS__VULKAN_ZERO_PLACE = 64, LS__VULKAN_STATUS_BYTES = 128 };
 ls_status ls__vulkan_executor_create(ls__vulkan_device *device, ls_error *error);
 void ls__vulkan_executor_destroy(ls__vulkan_device *device);
 void ls__vulkan_start(ls__vulkan_executor *executor, ls__job *job);
+/* As `run` of the backend's table. */
+bool ls__vulkan_run(ls__vulkan_executor *executor, ls__job *job);
 void ls__vulkan_cancel(ls__vulkan_executor *executor, ls__job *job);
 volatile ls__spirv_status *ls__vulkan_status(const ls__vulkan_executor *executor);
 

@@ -235,11 +235,44 @@ static void find_trap(ls__vulkan_executor *executor, const ls__vulkan_segment *s
     }
 }
 
+static VkResult wait_once(ls__vulkan_executor *executor, uint64_t value, uint64_t limit_ns)
+{
+    if (!ls__vulkan_test_hooks.stuck_ns)
+        return ls__vulkan_wait(executor->device, executor->timeline, value, limit_ns);
+    ls__os_sleep_ns(ls__vulkan_test_hooks.stuck_ns);
+    return VK_TIMEOUT;
+}
+
+/* Of a job on the thread of who wants it others set job->cancel and do no more, so it looks at that
+ * meanwhile, and gives the device up itself when it does not stop. */
+static VkResult wait_for(ls__vulkan_executor *executor, const ls__vulkan_segment *segment,
+                         const ls__job *job)
+{
+    const uint64_t slice_ns = 2000000;
+    uint64_t grace_ns = LS__VULKAN_GRACE_S * UINT64_C(1000000000), asked_ns = 0;
+    if (ls__vulkan_test_hooks.stuck_ns)
+        grace_ns = ls__vulkan_test_hooks.stuck_ns;
+    for (;;) {
+        VkResult result =
+            wait_once(executor, segment->value, executor->alone ? slice_ns : LS_FOREVER);
+        if (result != VK_TIMEOUT)
+            return result;
+        if (!executor->alone || !atomic_load(&job->cancel))
+            continue;
+        uint64_t now = ls__os_now_ns();
+        ls__vulkan_status(executor)->cancel = 1;
+        if (!asked_ns)
+            asked_ns = now;
+        else if (now - asked_ns > grace_ns)
+            return result;
+    }
+}
+
 VkResult ls__vulkan_segment_complete(ls__vulkan_executor *executor, ls__vulkan_segment *segment,
                                      ls__job *job)
 {
     ls__vulkan_device *device = executor->device;
-    VkResult result = ls__vulkan_wait(device, executor->timeline, segment->value);
+    VkResult result = wait_for(executor, segment, job);
     if (result == VK_SUCCESS)
         result = add_times(device, segment, job);
     segment->in_flight = false;

@@ -68,7 +68,7 @@ static VkResult run(ls__vulkan_device *device)
         result =
             ls__vulkan_submit(device, device->transfer_queue, t->commands, t->done, ++t->value);
     if (result == VK_SUCCESS)
-        result = ls__vulkan_wait(device, t->done, t->value);
+        result = ls__vulkan_wait(device, t->done, t->value, LS_FOREVER);
     return result;
 }
 

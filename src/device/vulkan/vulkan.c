@@ -103,7 +103,8 @@ VkResult ls__vulkan_submit(ls__vulkan_device *device, VkQueue queue, VkCommandBu
     return result;
 }
 
-VkResult ls__vulkan_wait(ls__vulkan_device *device, VkSemaphore semaphore, uint64_t value)
+VkResult ls__vulkan_wait(ls__vulkan_device *device, VkSemaphore semaphore, uint64_t value,
+                         uint64_t limit_ns)
 {
     VkSemaphoreWaitInfo info = {
         .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
@@ -111,7 +112,7 @@ VkResult ls__vulkan_wait(ls__vulkan_device *device, VkSemaphore semaphore, uint6
         .pSemaphores = &semaphore,
         .pValues = &value,
     };
-    return device->vk.WaitSemaphores(device->handle, &info, UINT64_MAX);
+    return device->vk.WaitSemaphores(device->handle, &info, limit_ns);
 }
 
 VkResult ls__vulkan_timeline(ls__vulkan_device *device, VkSemaphore *semaphore)
@@ -409,6 +410,11 @@ static void start(ls__backend_device *device, ls__job *job)
     ls__vulkan_start(vulkan_of(device)->executor, job);
 }
 
+static bool run_job(ls__backend_device *device, ls__job *job)
+{
+    return ls__vulkan_run(vulkan_of(device)->executor, job);
+}
+
 static void cancel(ls__backend_device *device, ls__job *job)
 {
     ls__vulkan_cancel(vulkan_of(device)->executor, job);
@@ -422,8 +428,9 @@ static void cancel(ls__backend_device *device, ls__job *job)
         .memory_bytes = memory_bytes, .allocate = allocate, .import = import, .release = release,  \
         .map = map, .unmap = unmap, .read = read_span, .write = write_span,                        \
         .program_build = program_build, .program_free = program_free, .prepare = prepare,          \
-        .unprepare = unprepare, .start = start, .cancel = cancel, .cancel_grace_ns = 10000000000u, \
-        .optimize = true, .only_by_name = true                                                     \
+        .unprepare = unprepare, .start = start, .run = run_job, .cancel = cancel,                  \
+        .cancel_grace_ns = LS__VULKAN_GRACE_S * UINT64_C(1000000000), .optimize = true,            \
+        .only_by_name = true                                                                       \
     }
 
 const ls__backend ls__vulkan_backend = TABLE(list_gpus);
