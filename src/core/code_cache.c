@@ -28,7 +28,7 @@ ls_status ls__code_key(const ls__ir_module *module, const char *target, bool unc
 {
     struct {
         ls__digest ir;
-        char library[32], compiler[32], target[128];
+        char library[32], compiler[32], target[192];
         uint32_t contract, ir_version, code_version, unchecked;
     } parts;
     memset(&parts, 0, sizeof parts);
