@@ -242,7 +242,7 @@ static void the_fallback_may_be_lost(void **state)
 static void the_fallback_may_answer_too_late(void **state)
 {
     (void)state;
-    ls_fault_plan plan = {.struct_size = sizeof plan, .delay_ns = 900 * MILLISECOND};
+    ls_fault_plan plan = {.struct_size = sizeof plan, .delay_ns = 2000 * MILLISECOND};
     ls_device *own = kit_open("reference", NULL), *other = kit_open("fault", &plan);
     own->caps.max_workgroup_lanes = 1;
     ls_stream *stream = kit_stream(own);
@@ -254,7 +254,7 @@ static void the_fallback_may_answer_too_late(void **state)
     ls_dispatch dispatch = kit_dispatch(kit_kernel(program, "add"), 4, ranges, 2, scalars, 8);
     ls_submit_params params = LS_SUBMIT_PARAMS_INIT;
     ls_fence *fence = NULL;
-    params.time_limit_ns = 100 * MILLISECOND;
+    params.time_limit_ns = 300 * MILLISECOND; /* enough to begin, on a busy machine too */
     OK(ls_batch_dispatch(batch, &dispatch, error));
     OK(ls_submit(stream, batch, &params, &fence, error));
     FAILS(LS_E_FAILED, ls_fence_wait(fence, 60 * SECOND, NULL, error));
@@ -268,7 +268,7 @@ static void the_fallback_may_answer_too_late(void **state)
     assert_true(own->watched); /* so that it is not freed */
     OK(ls_device_destroy(&own, error));
     OK(ls_device_destroy(&other, error));
-    ls__os_sleep_ns(600 * MILLISECOND);
+    ls__os_sleep_ns(1800 * MILLISECOND);
 }
 
 /* A device may be lost by the job of another one while its own submission runs on a third: that one
