@@ -103,6 +103,45 @@ static void what_never_ends_is_indeterminate(void **state)
     ls__vulkan_test_hooks.stuck_ns = 0;
 }
 
+/* --- large ranges ----------------------------------------------------------------------------- */
+/* Beyond what a descriptor of the software device may reach, 128 MiB; also beyond its end. */
+static void ranges_may_be_large(void **state)
+{
+    (void)state;
+    enum { WORDS = 40 << 20, LANES = 64 };
+    fixture f = open_in_mode("plain");
+    ls_program *program = contract_program(&f, "kernel void ends(u32 words, u32 *y)\n"
+                                               "{\n"
+                                               "    u32 i = global_id(0);\n"
+                                               "    y[i] = i + 1;\n"
+                                               "    y[words - 32 + i] = y[i] + 1000;\n"
+                                               "}\n");
+    ls_buffer *y = contract_buffer(&f, 4 * (uint64_t)WORDS, LS_MEM_U32);
+    ls_batch *batch = NULL;
+    ls_range range = WHOLE(y);
+    uint32_t words = WORDS;
+    ls_dispatch dispatch = LS_DISPATCH_INIT;
+    dispatch.kernel = contract_kernel(program, "ends");
+    dispatch.global_size[0] = LANES;
+    dispatch.buffers = &range;
+    dispatch.buffer_count = 1;
+    dispatch.scalars = &words;
+    dispatch.scalar_bytes = sizeof words;
+    OK(ls_batch_create(f.device, &batch, error));
+    OK(ls_batch_dispatch(batch, &dispatch, error));
+    contract_run(&f, batch);
+    contract_expect_u32(y, 0, 1);
+    contract_expect_u32(y, LANES - 1, LANES);
+    contract_expect_u32(y, WORDS / 2, 0);
+    contract_expect_u32(y, WORDS - 33, 0);
+    contract_expect_u32(y, WORDS - 32, 1001);
+    contract_expect_u32(y, WORDS - 1, 1032);
+    ls_batch_destroy(&batch);
+    ls_buffer_destroy(&y);
+    ls_program_destroy(&program);
+    contract_close(&f);
+}
+
 /* --- random batches --------------------------------------------------------------------------- */
 enum { BUFFERS = 3, COMMANDS = 14, BYTES = 40000, STARTS = 7 };
 
@@ -589,6 +628,7 @@ int main(int argc, char **argv)
     ls_device_destroy(&device, NULL);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_may_be_partial),
+        cmocka_unit_test(ranges_may_be_large),
         cmocka_unit_test(random_batches_match_the_model),
         cmocka_unit_test(cut_launches_are_whole),
         cmocka_unit_test(commands_that_do_nothing_have_rows),
