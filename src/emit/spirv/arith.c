@@ -327,15 +327,23 @@ static ref count(unit *u, const op *o)
 /* --- others ------------------------------------------------------------------------------------
  */
 
+ref ls__spirv_extend(unit *u, uint32_t bits, uint32_t low, bool is_signed, ref value)
+{
+    ref type = ls__spirv_int(u, bits);
+    if (!is_signed) {
+        ref mask = ls__spirv_int_const(u, bits, (UINT64_C(1) << low) - 1);
+        return mk(u, SpvOpBitwiseAnd, type, value, mask);
+    }
+    ref by = ls__spirv_int_const(u, bits, bits - low);
+    ref high = mk(u, SpvOpShiftLeftLogical, type, value, by);
+    return mk(u, SpvOpShiftRightArithmetic, type, high, by);
+}
+
 static ref extend_low(unit *u, const op *o)
 {
     bool is_8 = o->inst->op == LS_OP_SEXT8 || o->inst->op == LS_OP_ZEXT8;
     bool is_signed = o->inst->op == LS_OP_SEXT8 || o->inst->op == LS_OP_SEXT16;
-    if (!is_signed)
-        return mk(u, SpvOpBitwiseAnd, o->type, o->a, int_const(u, o, is_8 ? 0xff : 0xffff));
-    ref by = int_const(u, o, o->bits - (is_8 ? 8 : 16));
-    ref high = mk(u, SpvOpShiftLeftLogical, o->type, o->a, by);
-    return mk(u, SpvOpShiftRightArithmetic, o->type, high, by);
+    return ls__spirv_extend(u, o->bits, is_8 ? 8 : 16, is_signed, o->a);
 }
 
 /* Four bytes in a word each; an instruction of an extension that is core from Vulkan 1.3 on. */
@@ -501,8 +509,6 @@ static ref integer_op(unit *u, const op *o)
         return mk(u, SpvOpShiftRightLogical, o->type, o->a, shift_count(u, o, o->b));
     case LS_OP_ASHR:
         return mk(u, SpvOpShiftRightArithmetic, o->type, o->a, shift_count(u, o, o->b));
-    case LS_OP_NOT:
-        return mk(u, SpvOpNot, o->type, o->a);
     case LS_OP_SDIV:
     case LS_OP_UDIV:
     case LS_OP_SREM:
@@ -539,12 +545,6 @@ static ref integer_op(unit *u, const op *o)
     default:
         return mk(u, plain_op((ls_op)o->inst->op), o->type, o->a, o->b);
     }
-}
-
-static void refuse(unit *u, const ls__ir_inst *inst)
-{
-    ls__spirv_fail(u, LS_E_INTERNAL, "'%s' should have been lowered for this device",
-                   ls__ir_op((ls_op)inst->op)->name);
 }
 
 ref ls__spirv_pure(unit *u, const ls__ir_inst *inst)
@@ -598,7 +598,7 @@ ref ls__spirv_pure(unit *u, const ls__ir_inst *inst)
     case LS_OP_FCANON:
     case LS_OP_FBITS:
     case LS_OP_INDEX:
-        refuse(u, inst);
+        ls__spirv_not_lowered(u, inst);
         return o.a;
     default:
         if (operand == LS_TYPE_F32 || operand == LS_TYPE_F64)

@@ -4,7 +4,7 @@
  *
  * A `unit` is one module: one kernel and the functions it calls. A `ref` is a SPIR-V id, 0 = none.
  * Instructions go to `u->out`; code that is wanted once for a function, whoever asks first, goes to
- * the function's entry (ls__spirv_at_entry).
+ * the function's entry (once.c).
  *
  * Order of evaluation of a call's arguments is open in C, but the order of instructions must not
  * depend on the compiler: of the arguments of one call at most one may emit.
@@ -26,7 +26,6 @@ typedef LS__VEC(uint32_t) words;
 typedef enum once {
     ONCE_PUSH, /* and one for each member of ls__spirv_push, by its position */
     ONCE_PUSH_END = ONCE_PUSH + 18,
-    ONCE_ARGUMENTS,
     ONCE_LOCAL_INDEX,
     ONCE_LOCAL_ID,
     ONCE_WORKGROUP_ID = ONCE_LOCAL_ID + 3,
@@ -159,6 +158,8 @@ void ls__spirv_name(unit *u, ref target, const char *name);
 /* Keeps the first failure; emission goes on, to be thrown away. */
 void ls__spirv_fail(unit *u, ls_status code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* Fails: the instruction is one that this target has lowered. */
+void ls__spirv_not_lowered(unit *u, const ls__ir_inst *inst);
 
 ref ls__spirv_void(unit *u);
 ref ls__spirv_bool(unit *u);
@@ -177,7 +178,6 @@ ref ls__spirv_global(unit *u, SpvStorageClass storage, ref type, ref initializer
 ref ls__spirv_local(unit *u, ref type, ref initializer);
 
 /* --- once.c: values every lane has ------------------------------------------------------------ */
-words *ls__spirv_at_entry(unit *u); /* returns what u->out was; put it back */
 ref ls__spirv_pushed(unit *u, push member);
 ref ls__spirv_zero(unit *u, uint32_t bits); /* an integer that is 0, which no driver knows */
 ref ls__spirv_local_index(unit *u);
@@ -198,6 +198,8 @@ ref ls__spirv_float_value(unit *u, uint32_t bits, uint64_t value); /* constant, 
 ref ls__spirv_compare(unit *u, ls_op op, uint32_t bits, ref a, ref b);
 ref ls__spirv_is_nan(unit *u, uint32_t bits, ref value);
 ref ls__spirv_exact(unit *u, ref value); /* decorated NoContraction */
+/* An integer of 32 or 64 bits of which the `low` lowest count. */
+ref ls__spirv_extend(unit *u, uint32_t bits, uint32_t low, bool is_signed, ref value);
 /* The same value, of which the driver cannot know anything. */
 ref ls__spirv_hidden(unit *u, ls_type type, ref value);
 /* Whether it was loaded from a buffer or table, so that the driver knows nothing of it. */

@@ -22,10 +22,10 @@ body ls__spirv_open(unit *u, const ls__ir_function *function)
     return saved;
 }
 
-static void append(unit *u, const words *from)
+static void append_to(unit *u, words *to, const words *from)
 {
     for (uint32_t i = 0; i < from->count; i++)
-        ls__vec_push(u->arena, &u->functions, from->items[i]);
+        ls__vec_push(u->arena, to, from->items[i]);
 }
 
 /* `parameters`: their types and names, which alternate; NULL = none. */
@@ -45,9 +45,9 @@ ref ls__spirv_close(unit *u, const body *saved, ref result_type, const words *pa
         put(u, &u->functions, SpvOpFunctionParameter, parameters->items[i],
             parameters->items[i + 1]);
     put(u, &u->functions, SpvOpLabel, label);
-    append(u, &u->f.variables);
-    append(u, &u->f.entry);
-    append(u, &u->f.code);
+    append_to(u, &u->functions, &u->f.variables);
+    append_to(u, &u->functions, &u->f.entry);
+    append_to(u, &u->functions, &u->f.code);
     ls__spirv_put(u, &u->functions, SpvOpFunctionEnd, NULL, 0);
     ls__spirv_name(u, id, name);
     u->f = *saved;
@@ -309,12 +309,6 @@ static void put_modes(unit *u, ref main)
                32);
     float_mode(u, main, t->denorm64, SpvCapabilityDenormPreserve, SpvExecutionModeDenormPreserve,
                64);
-}
-
-static void append_to(unit *u, words *to, const words *from)
-{
-    for (uint32_t i = 0; i < from->count; i++)
-        ls__vec_push(u->arena, to, from->items[i]);
 }
 
 static words assemble(unit *u, ref main)

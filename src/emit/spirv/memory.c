@@ -258,18 +258,14 @@ static ref widen(unit *u, ls_mem mem, ref bits, uint32_t have)
         bits = mk(u, SpvOpUConvert, word, bits);
     switch (mem) {
     case LS_MEM_I8:
-    case LS_MEM_I16: {
-        ref by = ls__spirv_u32(u, 32 - size);
-        ref high = mk(u, SpvOpShiftLeftLogical, word, bits, by);
-        return mk(u, SpvOpShiftRightArithmetic, word, high, by);
-    }
+    case LS_MEM_I16:
+        return ls__spirv_extend(u, 32, size, true, bits);
     case LS_MEM_BOOL:
     case LS_MEM_U8:
     case LS_MEM_U16:
     case LS_MEM_F16:
     case LS_MEM_BF16: {
-        ref mask = ls__spirv_u32(u, (1u << size) - 1);
-        bits = mk(u, SpvOpBitwiseAnd, word, bits, mask);
+        bits = ls__spirv_extend(u, 32, size, false, bits);
         ref zero = ls__spirv_u32(u, 0);
         return mem == LS_MEM_BOOL ? mk(u, SpvOpINotEqual, ls__spirv_bool(u), bits, zero) : bits;
     }
@@ -569,8 +565,7 @@ ref ls__spirv_memory(unit *u, const ls__ir_inst *inst)
     bool is_raw =
         inst->op != LS_OP_STORE || !ls__ir_mem_is_float(mem) || (inst->flags & LS__IR_RAW) != 0;
     if (!(inst->flags & LS__IR_INBOUNDS) || !is_raw)
-        ls__spirv_fail(u, LS_E_INTERNAL, "'%s' should have been lowered for this device",
-                       ls__ir_op((ls_op)inst->op)->name);
+        ls__spirv_not_lowered(u, inst);
     switch ((ls_op)inst->op) {
     case LS_OP_LOAD:
         if (is_object)

@@ -117,6 +117,12 @@ void ls__spirv_fail(unit *u, ls_status code, const char *format, ...)
     u->status = ls__fail(u->error, code, "%s", text);
 }
 
+void ls__spirv_not_lowered(unit *u, const ls__ir_inst *inst)
+{
+    ls__spirv_fail(u, LS_E_INTERNAL, "'%s' should have been lowered for this device",
+                   ls__ir_op((ls_op)inst->op)->name);
+}
+
 /* --- types and constants, each once ----------------------------------------------------------- */
 
 struct unique {

@@ -7,7 +7,8 @@
 #include "base/status.h"
 #include "emit/spirv/build.h"
 
-words *ls__spirv_at_entry(unit *u)
+/* Returns what u->out was; put it back. */
+static words *at_entry(unit *u)
 {
     words *saved = u->out;
     u->out = &u->f.entry;
@@ -44,7 +45,7 @@ ref ls__spirv_pushed(unit *u, push member)
         return *known;
     if (!u->push)
         declare_push(u);
-    words *saved = ls__spirv_at_entry(u);
+    words *saved = at_entry(u);
     ref type = ls__spirv_int(u, member < PUSH_GLOBAL_SIZE ? 64 : 32);
     ref pointer = ls__spirv_pointer(u, SpvStorageClassPushConstant, type);
     ref index = ls__spirv_u32(u, (uint32_t)member);
@@ -67,7 +68,7 @@ static ref add_offset(unit *u, ref address, uint32_t offset)
 static ref read_argument(unit *u, uint32_t offset)
 {
     ref block = ls__spirv_pushed(u, PUSH_ARGUMENTS);
-    words *saved = ls__spirv_at_entry(u);
+    words *saved = at_entry(u);
     ref address = add_offset(u, block, offset);
     ref result = ls__spirv_load_at(u, LS_MEM_U64, address);
     u->out = saved;
@@ -105,18 +106,10 @@ ref ls__spirv_status_word(unit *u, uint32_t offset)
 /* What a load of this memory type makes of the value a caller gave. */
 static ref extend(unit *u, ls_mem mem, ref value)
 {
-    ref word = ls__spirv_int(u, 32);
     uint32_t bits = ls__ir_mem_bytes(mem) * 8;
     if (ls__ir_mem_type(mem) != LS_TYPE_I32 || bits == 32)
         return value;
-    bool is_signed = mem == LS_MEM_I8 || mem == LS_MEM_I16;
-    if (!is_signed) {
-        ref mask = ls__spirv_u32(u, (1u << bits) - 1);
-        return mk(u, SpvOpBitwiseAnd, word, value, mask);
-    }
-    ref by = ls__spirv_u32(u, 32 - bits);
-    ref high = mk(u, SpvOpShiftLeftLogical, word, value, by);
-    return mk(u, SpvOpShiftRightArithmetic, word, high, by);
+    return ls__spirv_extend(u, 32, bits, mem == LS_MEM_I8 || mem == LS_MEM_I16, value);
 }
 
 ref ls__spirv_param(unit *u, const ls__ir_inst *inst)
@@ -128,7 +121,7 @@ ref ls__spirv_param(unit *u, const ls__ir_inst *inst)
     if (function->is_kernel) {
         offset += function->buffer_count * (uint32_t)sizeof(ls__spirv_buffer);
         ref block = ls__spirv_pushed(u, PUSH_ARGUMENTS);
-        saved = ls__spirv_at_entry(u);
+        saved = at_entry(u);
         ref address = add_offset(u, block, offset);
         result = ls__spirv_load_at(u, (ls_mem)inst->mem, address);
     } else {
@@ -138,7 +131,7 @@ ref ls__spirv_param(unit *u, const ls__ir_inst *inst)
                            "function '%s' reads a part of a scalar parameter, which the Vulkan "
                            "backend cannot",
                            function->name);
-        saved = ls__spirv_at_entry(u);
+        saved = at_entry(u);
         result = extend(u, (ls_mem)inst->mem, value);
     }
     u->out = saved;
@@ -167,7 +160,7 @@ static ref component(unit *u, ref *variable, SpvBuiltIn builtin, uint32_t dimens
         return *known;
     if (!*variable)
         *variable = declare_builtin(u, vector3(u), builtin);
-    words *saved = ls__spirv_at_entry(u);
+    words *saved = at_entry(u);
     ref word = ls__spirv_int(u, 32), index = ls__spirv_u32(u, dimension);
     ref pointer = ls__spirv_pointer(u, SpvStorageClassInput, word);
     ref at = mk(u, SpvOpAccessChain, pointer, *variable, index);
@@ -190,7 +183,7 @@ ref ls__spirv_zero(unit *u, uint32_t bits)
         narrow = ls__spirv_pushed(u, PUSH_ZERO);
         group = component(u, &u->workgroup_id, SpvBuiltInWorkgroupId, 0, &group);
     }
-    words *saved = ls__spirv_at_entry(u);
+    words *saved = at_entry(u);
     if (bits == 64)
         *known = mk(u, SpvOpUConvert, ls__spirv_int(u, 64), narrow);
     else
@@ -207,7 +200,7 @@ ref ls__spirv_local_index(unit *u)
         return *known;
     if (!u->local_index)
         u->local_index = declare_builtin(u, word, SpvBuiltInLocalInvocationIndex);
-    words *saved = ls__spirv_at_entry(u);
+    words *saved = at_entry(u);
     *known = mk(u, SpvOpLoad, word, u->local_index);
     u->out = saved;
     return *known;
@@ -228,7 +221,7 @@ static ref workgroup_id(unit *u, uint32_t dimension)
         return *known;
     ref base = ls__spirv_pushed(u, PUSH_WORKGROUP_BASE + dimension);
     here = component(u, &u->workgroup_id, SpvBuiltInWorkgroupId, dimension, &here);
-    words *saved = ls__spirv_at_entry(u);
+    words *saved = at_entry(u);
     *known = mk(u, SpvOpIAdd, ls__spirv_int(u, 32), base, here);
     u->out = saved;
     return *known;
@@ -256,7 +249,7 @@ static ref launch_size(unit *u, uint32_t which)
         return *known;
     ref given = ls__spirv_pushed(u, PUSH_GLOBAL_SIZE + which);
     ref sizes = ls__spirv_pushed(u, PUSH_SIZES), status = ls__spirv_pushed(u, PUSH_STATUS);
-    words *saved = ls__spirv_at_entry(u);
+    words *saved = at_entry(u);
     ref wide = ls__spirv_int(u, 64), word = ls__spirv_int(u, 32), none = ls__spirv_u64(u, 0);
     ref is_indirect = mk(u, SpvOpINotEqual, ls__spirv_bool(u), sizes, none);
     ref block = mk(u, SpvOpSelect, wide, is_indirect, sizes, status);

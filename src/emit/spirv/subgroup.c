@@ -181,8 +181,7 @@ ref ls__spirv_subgroup(unit *u, const ls__ir_inst *inst)
 {
     ls_type type = ls__ir_operand_type(u->f.function, inst);
     if (!u->target.subgroup32)
-        ls__spirv_fail(u, LS_E_INTERNAL, "'%s' should have been lowered for this device",
-                       ls__ir_op((ls_op)inst->op)->name);
+        ls__spirv_not_lowered(u, inst);
     ls__spirv_need(u, SpvCapabilityGroupNonUniform);
     u->flags |= LS__SPIRV_SUBGROUPS;
     switch ((ls_op)inst->op) {
