@@ -106,14 +106,9 @@ static void make_bare(bench *b)
 {
     ls__vulkan_device *device = b->vulkan;
     ls__vulkan_memory *arguments;
-    VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
-                                    .queueFamilyIndex = device->physical->queue_family};
-    device->vk.CreateCommandPool(device->handle, &pool, NULL, &b->pool);
-    VkCommandBufferAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-                                        .commandPool = b->pool,
-                                        .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
-                                        .commandBufferCount = 2};
-    device->vk.AllocateCommandBuffers(device->handle, &info, b->commands);
+    ls__vulkan_pool(device, &b->pool);
+    for (int i = 0; i < 2; i++)
+        ls__vulkan_command_buffer(device, b->pool, &b->commands[i]);
     ls__vulkan_timeline(device, &b->semaphore);
     CHECK(ls__vulkan_take(device, &device->staging, 64, &arguments, error));
     struct {

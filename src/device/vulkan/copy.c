@@ -198,6 +198,21 @@ ls__vulkan_end ls__vulkan_record_fill(ls__vulkan_recorder *r, const ls__command 
 }
 
 /* --- host bytes ------------------------------------------------------------------------------- */
+/* Room for the next piece of a move, whose bytes from `done` to `size` are left, and its place in
+ * the arena. */
+static ls__vulkan_end begin_piece(ls__vulkan_recorder *r, ls__vulkan_move *move, uint64_t done,
+                                  uint64_t size)
+{
+    move->size = smaller(size - done, arena_most(r));
+    ls__vulkan_end end = begin_transfer(r, move->size, move->size);
+    if (end != LS__VULKAN_GOES_ON)
+        return end;
+    move->host_place = done;
+    move->memory = r->segment->staging.memory;
+    move->place = ls__vulkan_take_bytes(&r->segment->staging, move->size);
+    return LS__VULKAN_GOES_ON;
+}
+
 /* A move by the host between two segments; only while nothing runs. */
 static ls__vulkan_end move_directly(ls__vulkan_recorder *r, const ls__vulkan_move *move)
 {
@@ -224,16 +239,11 @@ ls__vulkan_end ls__vulkan_record_upload(ls__vulkan_recorder *r, uint32_t index)
         return move_directly(r, &move);
     ls__vulkan_end end = ls__vulkan_clean(r, memory);
     for (uint64_t done = 0; done < target->size && end == LS__VULKAN_GOES_ON; done += move.size) {
-        move.size = smaller(target->size - done, arena_most(r));
-        end = begin_transfer(r, move.size, move.size);
+        end = begin_piece(r, &move, done, target->size);
         if (end != LS__VULKAN_GOES_ON)
             break;
-        ls__vulkan_segment *s = r->segment;
-        move.host_place = done;
-        move.memory = s->staging.memory;
-        move.place = ls__vulkan_take_bytes(&s->staging, move.size);
         if (r->prepared)
-            s->before[s->before_count++] = move;
+            r->segment->before[r->segment->before_count++] = move;
         else
             ls__vulkan_move_bytes(r->device, &move, r->job);
         copy_bytes(r, move.memory->block->buffer, ls__vulkan_place(move.memory, move.place),
@@ -263,15 +273,10 @@ ls__vulkan_end ls__vulkan_record_download(ls__vulkan_recorder *r, uint32_t index
         return end;
     }
     for (uint64_t done = 0; done < source->size && end == LS__VULKAN_GOES_ON; done += move.size) {
-        move.size = smaller(source->size - done, arena_most(r));
-        end = begin_transfer(r, move.size, move.size);
+        end = begin_piece(r, &move, done, source->size);
         if (end != LS__VULKAN_GOES_ON)
             break;
-        ls__vulkan_segment *s = r->segment;
-        move.host_place = done;
-        move.memory = s->staging.memory;
-        move.place = ls__vulkan_take_bytes(&s->staging, move.size);
-        s->after[s->after_count++] = move;
+        r->segment->after[r->segment->after_count++] = move;
         copy_bytes(r, memory->block->buffer, ls__vulkan_place(memory, source->offset + done),
                    move.memory->block->buffer, ls__vulkan_place(move.memory, move.place),
                    move.size);

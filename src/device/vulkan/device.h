@@ -102,7 +102,7 @@ typedef struct ls__vulkan_kernel {
     VkPipeline pipeline;
     uint32_t workgroup[3];
     uint32_t flags; /* LS__SPIRV_* */
-    uint32_t buffer_count, scalar_bytes;
+    uint32_t scalar_bytes;
     /* The executor's: */
     uint64_t group_ps;       /* what a workgroup takes, in picoseconds; 0 = not known */
     uint64_t largest_groups; /* that one dispatch of it has run */
@@ -162,6 +162,10 @@ VkResult ls__vulkan_submit(ls__vulkan_device *device, VkQueue queue, VkCommandBu
 VkResult ls__vulkan_wait(ls__vulkan_device *device, VkSemaphore semaphore, uint64_t value,
                          uint64_t limit_ns);
 enum { LS__VULKAN_GRACE_S = 10 }; /* for a job to stop after it was cancelled */
+/* A pool for the queues' command buffers, each of which can be recorded again; one of them. */
+VkResult ls__vulkan_pool(ls__vulkan_device *device, VkCommandPool *pool);
+VkResult ls__vulkan_command_buffer(ls__vulkan_device *device, VkCommandPool pool,
+                                   VkCommandBuffer *commands);
 /* A semaphore that counts from 0. */
 VkResult ls__vulkan_timeline(ls__vulkan_device *device, VkSemaphore *semaphore);
 /* Everything before, of kernels and transfers, is done and seen by everything after it. */

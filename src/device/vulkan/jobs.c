@@ -307,13 +307,8 @@ static ls_status make_status(ls__vulkan_executor *executor, ls_error *error)
 static ls_status make_ring(ls__vulkan_executor *executor, ls_error *error)
 {
     ls__vulkan_device *device = executor->device;
-    VkCommandPoolCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
-        .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
-        .queueFamilyIndex = device->physical->queue_family,
-    };
     uint64_t bytes = ls__vulkan_test_hooks.segment_bytes;
-    VkResult result = device->vk.CreateCommandPool(device->handle, &info, NULL, &executor->pool);
+    VkResult result = ls__vulkan_pool(device, &executor->pool);
     if (result == VK_SUCCESS)
         result = ls__vulkan_timeline(device, &executor->timeline);
     if (result != VK_SUCCESS)

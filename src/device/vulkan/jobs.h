@@ -78,7 +78,6 @@ typedef struct ls__vulkan_segment {
     bool begun;                 /* something is recorded */
     bool sealed;                /* to be completed before more is recorded */
     bool timed;
-    bool in_flight;
     bool drain;    /* prepared: complete it before the next one is submitted */
     bool variable; /* prepared: sizes come with each start, so times tell nothing */
     uint32_t records, query_count;

@@ -432,15 +432,23 @@ static VkMappedMemoryRange range_of(const ls__vulkan_device *device,
 void ls__vulkan_flush(ls__vulkan_device *device, const ls__vulkan_memory *memory, uint64_t offset,
                       uint64_t size)
 {
+    if (memory->block->coherent)
+        return;
     VkMappedMemoryRange range = range_of(device, memory, offset, size);
-    if (!memory->block->coherent)
-        device->vk.FlushMappedMemoryRanges(device->handle, 1, &range);
+    ls__vulkan_guard guard;
+    ls__vulkan_enter(&guard);
+    device->vk.FlushMappedMemoryRanges(device->handle, 1, &range);
+    ls__vulkan_leave(&guard);
 }
 
 void ls__vulkan_invalidate(ls__vulkan_device *device, const ls__vulkan_memory *memory,
                            uint64_t offset, uint64_t size)
 {
+    if (memory->block->coherent)
+        return;
     VkMappedMemoryRange range = range_of(device, memory, offset, size);
-    if (!memory->block->coherent)
-        device->vk.InvalidateMappedMemoryRanges(device->handle, 1, &range);
+    ls__vulkan_guard guard;
+    ls__vulkan_enter(&guard);
+    device->vk.InvalidateMappedMemoryRanges(device->handle, 1, &range);
+    ls__vulkan_leave(&guard);
 }

@@ -59,11 +59,6 @@ static void free_prepared(ls__vulkan_prepared *p)
 ls_status ls__vulkan_prepare(ls__vulkan_device *device, const ls__job *job,
                              ls__vulkan_prepared **prepared, ls_error *error)
 {
-    VkCommandPoolCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
-        .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
-        .queueFamilyIndex = device->physical->queue_family,
-    };
     ls__vulkan_prepared *made = ls__mem_alloc(1, sizeof *made);
     *prepared = NULL;
     if (!made)
@@ -78,7 +73,7 @@ ls_status ls__vulkan_prepare(ls__vulkan_device *device, const ls__job *job,
         free_prepared(made);
         return ls__fail_oom(error, job->command_count * sizeof *made->shape.sizes);
     }
-    VkResult result = device->vk.CreateCommandPool(device->handle, &info, NULL, &made->pool);
+    VkResult result = ls__vulkan_pool(device, &made->pool);
     if (result != VK_SUCCESS) {
         free_prepared(made);
         return ls__vulkan_fail(error, result, "make a command pool");

@@ -71,7 +71,6 @@ static ls_status build_kernel(ls__vulkan_device *device, const void *bytes, cons
         return status;
     memcpy(kernel->workgroup, from->workgroup, sizeof kernel->workgroup);
     kernel->flags = from->flags;
-    kernel->buffer_count = from->buffer_count;
     kernel->scalar_bytes = from->scalar_bytes;
     VkResult result = make_pipeline(device, ls__spirv_words(bytes, from), from->word_count,
                                     (from->flags & LS__SPIRV_SUBGROUPS) != 0, &kernel->pipeline);

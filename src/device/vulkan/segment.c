@@ -42,15 +42,9 @@ ls_status ls__vulkan_segment_create(ls__vulkan_device *device, VkCommandPool poo
     if (status == LS_OK && prepared &&
         !(made->before = ls__mem_alloc(LS__VULKAN_BEFORE, sizeof *made->before)))
         status = ls__fail_oom(error, LS__VULKAN_BEFORE * sizeof *made->before);
-    VkCommandBufferAllocateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-        .commandPool = pool,
-        .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
-        .commandBufferCount = 1,
-    };
     VkResult result = VK_SUCCESS;
     if (status == LS_OK)
-        result = device->vk.AllocateCommandBuffers(device->handle, &info, &made->commands);
+        result = ls__vulkan_command_buffer(device, pool, &made->commands);
     if (status == LS_OK && result == VK_SUCCESS)
         result = make_queries(device, made);
     if (result != VK_SUCCESS)
@@ -126,7 +120,6 @@ VkResult ls__vulkan_segment_submit(ls__vulkan_executor *executor, ls__vulkan_seg
     ls__vulkan_device *device = executor->device;
     segment->value = ++executor->value;
     segment->submitted_ns = ls__os_now_ns();
-    segment->in_flight = true;
     return ls__vulkan_submit(device, device->queue, segment->commands, executor->timeline,
                              segment->value);
 }
@@ -275,7 +268,6 @@ VkResult ls__vulkan_segment_complete(ls__vulkan_executor *executor, ls__vulkan_s
     VkResult result = wait_for(executor, segment, job);
     if (result == VK_SUCCESS)
         result = add_times(device, segment, job);
-    segment->in_flight = false;
     if (result != VK_SUCCESS)
         return result;
     uint64_t now = ls__os_now_ns(), begun = segment->submitted_ns;

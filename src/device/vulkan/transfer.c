@@ -16,20 +16,9 @@ ls_status ls__vulkan_transfer_init(ls__vulkan_device *device, ls_error *error)
     ls__vulkan_transfer *t = &device->transfer;
     if (device->memory.visible)
         return LS_OK;
-    VkCommandPoolCreateInfo pool = {
-        .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
-        .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
-        .queueFamilyIndex = device->physical->queue_family,
-    };
-    VkResult result = device->vk.CreateCommandPool(device->handle, &pool, NULL, &t->pool);
-    VkCommandBufferAllocateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-        .commandPool = t->pool,
-        .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
-        .commandBufferCount = 1,
-    };
+    VkResult result = ls__vulkan_pool(device, &t->pool);
     if (result == VK_SUCCESS)
-        result = device->vk.AllocateCommandBuffers(device->handle, &info, &t->commands);
+        result = ls__vulkan_command_buffer(device, t->pool, &t->commands);
     if (result == VK_SUCCESS)
         result = ls__vulkan_timeline(device, &t->done);
     if (result != VK_SUCCESS)

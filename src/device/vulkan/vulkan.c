@@ -115,6 +115,28 @@ VkResult ls__vulkan_wait(ls__vulkan_device *device, VkSemaphore semaphore, uint6
     return device->vk.WaitSemaphores(device->handle, &info, limit_ns);
 }
 
+VkResult ls__vulkan_pool(ls__vulkan_device *device, VkCommandPool *pool)
+{
+    VkCommandPoolCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+        .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
+        .queueFamilyIndex = device->physical->queue_family,
+    };
+    return device->vk.CreateCommandPool(device->handle, &info, NULL, pool);
+}
+
+VkResult ls__vulkan_command_buffer(ls__vulkan_device *device, VkCommandPool pool,
+                                   VkCommandBuffer *commands)
+{
+    VkCommandBufferAllocateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+        .commandPool = pool,
+        .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+        .commandBufferCount = 1,
+    };
+    return device->vk.AllocateCommandBuffers(device->handle, &info, commands);
+}
+
 VkResult ls__vulkan_timeline(ls__vulkan_device *device, VkSemaphore *semaphore)
 {
     VkSemaphoreTypeCreateInfo type = {
