@@ -16,7 +16,7 @@
 #include "pass/pass.h"
 
 const char *const ls__spirv_targets[] = {
-    "vulkan1.2", "vulkan1.2+szinp32+szinp64+rte32+rte64+i8+i16+div+sqrt",
+    "vulkan1.2", "vulkan1.2+szinp32+szinp64+rte32+rte64+i8+i16+div+sqrt+llvmpipe",
     "vulkan1.2+szinp32+szinp64+rte32+rte64+denorm32+denorm64+i8+i16+dot8+subgroup32+fma+div+sqrt",
     NULL};
 
