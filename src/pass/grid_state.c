@@ -32,13 +32,6 @@ static bool *copy_of(const search *s, const bool *set)
     return copy;
 }
 
-static bool leaves(const ls__ir_region *region)
-{
-    const ls__ir_inst *last = region->last;
-    return last &&
-           (last->op == LS_OP_BREAK || last->op == LS_OP_CONTINUE || last->op == LS_OP_RETURN);
-}
-
 /* What a choice has set on both sides is set behind it. Loops, and what jumps may leave early, are
  * taken to have set nothing. */
 static void search_inside(search *s, const ls__ir_inst *inst)
@@ -47,7 +40,7 @@ static void search_inside(search *s, const ls__ir_inst *inst)
     for (uint32_t i = 0; i < inst->region_count; i++) {
         s->set = inst->op == LS_OP_LOOP && i > 0 ? s->set : copy_of(s, before);
         search_region(s, inst->regions[i]->first);
-        if (inst->op != LS_OP_IF || leaves(inst->regions[i]))
+        if (inst->op != LS_OP_IF || ls__pass_ends_in_jump(inst->regions[i]))
             continue;
         for (uint32_t v = 0; behind && v < s->state->var_count; v++)
             behind[v] = behind[v] && s->set[v];
@@ -91,15 +84,19 @@ static bool search_barrier(ls__ir_inst *inst, void *context)
     return true;
 }
 
+static void note_var(ls__grid_var *var, uint32_t chunk, bool on_spine)
+{
+    var->is_on_spine |= on_spine || (var->chunk != 0 && var->chunk != chunk);
+    var->chunk = var->chunk ? var->chunk : chunk;
+}
+
 void ls__grid_note_use(ls__grid_state *state, const ls__ir_inst *inst, uint32_t chunk,
                        bool on_spine)
 {
-    uint32_t first = inst->op == LS_OP_VAR_GET || inst->op == LS_OP_VAR_SET ? 1 : 0;
-    for (uint32_t i = 0; i < first + inst->result_count; i++) {
-        ls__grid_var *var = &state->vars[first && i == 0 ? inst->imm : inst->results[i - first].id];
-        var->is_on_spine |= on_spine || (var->chunk != 0 && var->chunk != chunk);
-        var->chunk = var->chunk ? var->chunk : chunk;
-    }
+    if (inst->op == LS_OP_VAR_GET || inst->op == LS_OP_VAR_SET)
+        note_var(&state->vars[inst->imm], chunk, on_spine);
+    for (uint32_t i = 0; i < inst->result_count; i++)
+        note_var(&state->vars[inst->results[i].id], chunk, on_spine);
 }
 
 /* --- layout ---------------------------------------------------------------------------------- */

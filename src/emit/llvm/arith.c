@@ -166,18 +166,7 @@ static lv leading_zeros(unit *u, const char *name, lv a)
 
 /* --- dot products ----------------------------------------------------------------------------- */
 
-/* `part` operands of `lanes` lanes each, cut from a vector; one part when the vector is no longer.
- */
-static lv take_lanes(unit *u, lv vector, uint32_t from, uint32_t count)
-{
-    if (count == u->width)
-        return vector;
-    lv indices[64];
-    for (uint32_t i = 0; i < count; i++)
-        indices[i] = mk_i32(u, from + i);
-    return u->l->BuildShuffleVector(u->b, vector, vector, u->l->ConstVector(indices, count), "");
-}
-
+/* `count` vectors of `lanes` lanes each, one behind the other. */
 static lv join_lanes(unit *u, lv *parts, uint32_t count, uint32_t lanes)
 {
     while (count > 1) {
@@ -202,9 +191,9 @@ static lv by_instruction(unit *u, const char *name, uint32_t lanes, lv c, lv a, 
     for (uint32_t i = 0; i < count; i++) {
         lv args[3], *next = args;
         if (c)
-            *next++ = take_lanes(u, c, i * lanes, lanes);
-        *next++ = take_lanes(u, a, i * lanes, lanes);
-        *next++ = take_lanes(u, b, i * lanes, lanes);
+            *next++ = ls__llvm_take_lanes(u, c, i * lanes, lanes);
+        *next++ = ls__llvm_take_lanes(u, a, i * lanes, lanes);
+        *next++ = ls__llvm_take_lanes(u, b, i * lanes, lanes);
         for (lv *arg = args; is_words && arg < next; arg++)
             *arg = u->l->BuildBitCast(u->b, *arg, words, "");
         parts[i] = ls__llvm_intrinsic(u, name, NULL, 0, args, (unsigned)(next - args));
@@ -288,9 +277,9 @@ static lv dot4_parts(unit *u, bool a_signed, lv c, lv a, lv b)
     uint32_t count = u->width / DOT_LANES;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t first = i * DOT_LANES;
-        parts[i] =
-            dot4_bytes(u, a_signed, take_lanes(u, c, first, DOT_LANES),
-                       take_lanes(u, a, first, DOT_LANES), take_lanes(u, b, first, DOT_LANES));
+        parts[i] = dot4_bytes(u, a_signed, ls__llvm_take_lanes(u, c, first, DOT_LANES),
+                              ls__llvm_take_lanes(u, a, first, DOT_LANES),
+                              ls__llvm_take_lanes(u, b, first, DOT_LANES));
     }
     return join_lanes(u, parts, count, DOT_LANES);
 }

@@ -32,14 +32,9 @@ static site site_of(unit *u, const ls__ir_inst *inst)
               .shared = inst->base.kind == LS_BASE_SHARED,
               .used = u->is_used[inst->id.id],
               .known = (inst->flags & LS__IR_INBOUNDS) != 0};
-    lv size;
-    if (s.shared) {
-        s.base = mk_at(u, u->scratch, mk_i64(u, u->shared_offsets[inst->base.index]));
-        size = mk_i64(u, u->function->shared.items[inst->base.index].size);
-    } else {
-        s.base = u->buffers[inst->base.index];
-        size = u->ranges[inst->base.index];
-    }
+    s.base = s.shared ? mk_at(u, u->scratch, mk_i64(u, u->shared_offsets[inst->base.index]))
+                      : u->buffers[inst->base.index];
+    lv size = ls__llvm_range_of(u, inst->base);
     uint32_t bytes = ls__ir_mem_bytes((ls_mem)inst->mem);
     if (inst->flags & LS__IR_PARTIAL) {
         s.partial = size;
@@ -167,7 +162,7 @@ static operands spill_operands(unit *u, const site *s, lv offsets)
 {
     const ls__ir_inst *inst = s->inst;
     val a = ls__llvm_value(u, inst->args[1]);
-    operands o = {.all_a = a.scalar ? a.scalar : a.stride == 0 && !a.valid ? a.base : NULL};
+    operands o = {.all_a = ls__llvm_same(a)};
     o.offsets = s->shared ? mk_trunc(u, offsets, u->e->i32) : offsets; /* in range if used */
     o.value = ls__llvm_type(u, (ls_type)inst->type, false);
     if (!o.all_a)
@@ -188,24 +183,15 @@ static lv lane_atomic(unit *u, const site *s, const operands *o, lv offset, lv l
 static void loop_over(unit *u, const site *s, const operands *o, lv bits)
 {
     lv offsets = ls__llvm_spill(u, PLACE_OFFSET, o->offsets);
-    lb before = u->l->GetInsertBlock(u->b), head = mk_block(u), after = mk_block(u);
-    mk_cond_br(u, mk_icmp(u, LLVMIntNE, bits, mk_k(u, bits, 0)), head, after);
-    mk_begin(u, head);
-    lv left = u->l->BuildPhi(u->b, u->e->i32, "");
-    lv lane = mk_intrinsic(u, "llvm.cttz", left, u->l->ConstInt(u->e->i1, 1, 0), NULL);
-    lv offset = mk_load_element(u, offsets, mk_element(u, o->offsets), lane);
+    lane_walk walk = ls__llvm_begin_walk(u, bits, true);
+    lv offset = mk_load_element(u, offsets, mk_element(u, o->offsets), walk.lane);
     if (mk_int_bits(u, offset) < 64)
         offset = mk_zext(u, offset, u->e->i64);
-    lv old = lane_atomic(u, s, o, offset, lane);
+    lv old = lane_atomic(u, s, o, offset, walk.lane);
     if (s->used)
         u->l->BuildStore(u->b, old,
-                         mk_element_of(u, ls__llvm_spill_place(u, PLACE_OLD), o->value, lane));
-    lv rest = mk_and(u, left, mk_sub(u, left, mk_i32(u, 1)));
-    lv values[2] = {bits, rest};
-    lb blocks[2] = {before, u->l->GetInsertBlock(u->b)};
-    u->l->AddIncoming(left, values, blocks, 2);
-    mk_cond_br(u, mk_icmp(u, LLVMIntNE, rest, mk_i32(u, 0)), head, after);
-    mk_begin(u, after);
+                         mk_element_of(u, ls__llvm_spill_place(u, PLACE_OLD), o->value, walk.lane));
+    ls__llvm_end_walk(u, &walk);
 }
 
 /* For all lanes, whose offsets have 32 bits. They leave the vector in pairs: half the instructions,
@@ -289,17 +275,7 @@ static lv combined(unit *u, const ls__ir_inst *inst)
     lv vector = a.vector;
     if (u->mask)
         vector = mk_select(u, u->mask, vector, mk_k(u, vector, neutral(inst)));
-    for (uint32_t half = u->width / 2; half > 0; half /= 2) {
-        lv low[32], high[32];
-        for (uint32_t i = 0; i < half; i++) {
-            low[i] = mk_i32(u, i);
-            high[i] = mk_i32(u, i + half);
-        }
-        lv x = u->l->BuildShuffleVector(u->b, vector, vector, u->l->ConstVector(low, half), "");
-        lv y = u->l->BuildShuffleVector(u->b, vector, vector, u->l->ConstVector(high, half), "");
-        vector = ls__llvm_combine(u, op, x, y);
-    }
-    return mk_extract(u, vector, mk_i32(u, 0));
+    return ls__llvm_fold(u, op, vector);
 }
 
 /* --- the instruction ------------------------------------------------------------------------- */
@@ -315,9 +291,7 @@ void ls__llvm_emit_atomic(unit *u, const ls__ir_inst *inst)
         ls__llvm_define(u, inst, (val){.scalar = old});
         return;
     }
-    lv one = offset.scalar                         ? offset.scalar
-             : offset.stride == 0 && !offset.valid ? offset.base
-                                                   : NULL;
+    lv one = ls__llvm_same(offset);
     if (one && !s.used && inst->op == LS_OP_ATOMIC && inst->imm != LS_ATOMIC_XCHG) {
         ls__llvm_watch(u, inst, s.base, s.limit, (val){.scalar = one}, false);
         guarded_atomic(u, &s, one, combined(u, inst), NULL);

@@ -71,6 +71,16 @@ lv ls__llvm_alloca(unit *u, lt type)
     return place;
 }
 
+lv ls__llvm_take_lanes(unit *u, lv vector, uint32_t from, uint32_t count)
+{
+    lv indices[64];
+    if (count == u->l->GetVectorSize(u->l->TypeOf(vector)))
+        return vector;
+    for (uint32_t i = 0; i < count; i++)
+        indices[i] = mk_i32(u, from + i);
+    return u->l->BuildShuffleVector(u->b, vector, vector, u->l->ConstVector(indices, count), "");
+}
+
 /* --- masks ------------------------------------------------------------------------------------ */
 
 bool ls__llvm_is_mask(const unit *u, lv value)
@@ -124,6 +134,11 @@ lv mk_not(unit *u, lv a)
     if (!ls__llvm_is_mask(u, a))
         return u->l->BuildNot(u->b, a, "");
     return ls__llvm_narrow(u, u->l->BuildNot(u->b, ls__llvm_wide(u, a), ""));
+}
+
+lv mk_both(unit *u, lv a, lv b)
+{
+    return a && b ? mk_and(u, a, b) : a ? a : b;
 }
 
 lv mk_icmp(unit *u, LLVMIntPredicate predicate, lv a, lv b)
@@ -185,15 +200,6 @@ static lv as_bits(unit *u, lv mask, uint32_t lanes)
     return u->l->BuildBitCast(u->b, mask, u->l->IntTypeInContext(u->e->context, lanes), "");
 }
 
-/* Lanes [from, from + count) of a vector. */
-static lv part_of(unit *u, lv vector, uint32_t from, uint32_t count)
-{
-    lv indices[64];
-    for (uint32_t i = 0; i < count; i++)
-        indices[i] = mk_i32(u, from + i);
-    return u->l->BuildShuffleVector(u->b, vector, vector, u->l->ConstVector(indices, count), "");
-}
-
 /* 32-bit lanes of a register, at most the strand's. */
 static uint32_t register_lanes(const unit *u)
 {
@@ -209,7 +215,7 @@ lv ls__llvm_mask_bits(unit *u, lv mask)
     lv wide = ls__llvm_wide(u, mask), all = NULL;
     uint32_t lanes = register_lanes(u);
     for (uint32_t i = 0; i < u->width; i += lanes) {
-        lv part = lanes == u->width ? wide : part_of(u, wide, i, lanes);
+        lv part = ls__llvm_take_lanes(u, wide, i, lanes);
         lv bits = mk_zext(u, as_bits(u, ls__llvm_narrow(u, part), lanes), u->e->i32);
         bits = i == 0 ? bits : mk_shl(u, bits, mk_i32(u, i));
         all = all ? mk_or(u, all, bits) : bits;
@@ -236,14 +242,27 @@ lv ls__llvm_any(unit *u, lv mask)
     if (has_wide_masks(u)) { /* first the registers of it are made one */
         lv wide = ls__llvm_wide(u, mask);
         for (; lanes > register_lanes(u); lanes /= 2)
-            wide = mk_or(u, part_of(u, wide, 0, lanes / 2), part_of(u, wide, lanes / 2, lanes / 2));
+            wide = mk_or(u, ls__llvm_take_lanes(u, wide, 0, lanes / 2),
+                         ls__llvm_take_lanes(u, wide, lanes / 2, lanes / 2));
         mask = ls__llvm_narrow(u, wide);
     }
     lv bits = as_bits(u, mask, lanes);
     return mk_icmp(u, LLVMIntNE, bits, mk_k(u, bits, 0));
 }
 
-/* --- intrinsics ------------------------------------------------------------------------------- */
+/* --- attributes, intrinsics ------------------------------------------------------------------- */
+
+LLVMAttributeRef ls__llvm_attribute(const emitter *e, const char *name, uint64_t value)
+{
+    unsigned kind = e->l->GetEnumAttributeKindForName(name, strlen(name));
+    return e->l->CreateEnumAttribute(e->context, kind, value);
+}
+
+void ls__llvm_add_attribute(const emitter *e, lv function, const char *name)
+{
+    e->l->AddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                              ls__llvm_attribute(e, name, 0));
+}
 
 void ls__llvm_likely(unit *u, lv condition, lb then_block, lb else_block)
 {

@@ -26,6 +26,7 @@ lv mk_and(unit *u, lv a, lv b);
 lv mk_or(unit *u, lv a, lv b);
 lv mk_xor(unit *u, lv a, lv b);
 lv mk_not(unit *u, lv a);
+lv mk_both(unit *u, lv a, lv b); /* a and b; NULL for what holds always */
 
 lv mk_icmp(unit *u, LLVMIntPredicate predicate, lv a, lv b);
 lv mk_select(unit *u, lv condition, lv a, lv b);
@@ -152,6 +153,8 @@ static inline lv mk_field(unit *u, lt type, lv pointer, size_t offset)
 
 lv ls__llvm_splat(unit *u, lv scalar); /* to all lanes; with width 1 the scalar itself */
 lv ls__llvm_alloca(unit *u, lt type);  /* in the entry block */
+/* Elements [from, from + count) of a vector. */
+lv ls__llvm_take_lanes(unit *u, lv vector, uint32_t from, uint32_t count);
 
 /* --- masks ------------------------------------------------------------------------------------ */
 
@@ -202,6 +205,10 @@ static inline void mk_cond_br(unit *u, lv condition, lb then_block, lb else_bloc
 
 /* The same; `then_block` is what nearly always comes. */
 void ls__llvm_likely(unit *u, lv condition, lb then_block, lb else_block);
+
+LLVMAttributeRef ls__llvm_attribute(const emitter *e, const char *name, uint64_t value);
+/* Without a value, of the function as a whole. */
+void ls__llvm_add_attribute(const emitter *e, lv function, const char *name);
 
 /* Calls the intrinsic `name` overloaded by the types of `overloads`. */
 lv ls__llvm_intrinsic(unit *u, const char *name, const lt *overloads, unsigned overload_count,

@@ -25,16 +25,11 @@ typedef struct extent { /* an operand in the first and in the last lane, and it 
     bool moves;
 } extent;
 
-static lv both(unit *u, lv a, lv b)
-{
-    return a && b ? mk_and(u, a, b) : a ? a : b;
-}
-
 static bool extent_of(unit *u, ls_value value, extent *out)
 {
     val v = ls__llvm_value(u, value);
-    if (v.scalar || (v.base && v.stride == 0 && !v.valid)) {
-        lv same = v.scalar ? v.scalar : v.base;
+    lv same = ls__llvm_same(v);
+    if (same) {
         *out = (extent){same, same, NULL, false};
         return true;
     }
@@ -44,7 +39,7 @@ static bool extent_of(unit *u, ls_value value, extent *out)
     lv last = mk_add(u, v.base, distance);
     *out = (extent){v.base, last, v.valid, true};
     if (!v.no_wrap)
-        out->sound = both(u, v.valid, mk_icmp(u, LLVMIntUGE, last, v.base));
+        out->sound = mk_both(u, v.valid, mk_icmp(u, LLVMIntUGE, last, v.base));
     return true;
 }
 
@@ -82,11 +77,9 @@ static lv all_lanes(unit *u, ls_value condition, bool wanted, int depth)
 {
     const ls__ir_inst *inst = ls__ir_def(u->function, condition);
     val v = ls__llvm_value(u, condition);
-    lv first, last, sound;
-    if (v.scalar || (v.base && !v.valid)) {
-        lv same = v.scalar ? v.scalar : v.base;
+    lv first, last, sound, same = ls__llvm_same(v);
+    if (same)
         return wanted ? same : mk_not(u, same);
-    }
     if (inst->op == LS_OP_NOT && depth > 0 && are_known(u, inst))
         return all_lanes(u, inst->args[0], !wanted, depth - 1);
     if ((inst->op == LS_OP_AND || inst->op == LS_OP_OR) && depth > 0 && are_known(u, inst)) {
@@ -110,9 +103,8 @@ enum { CONDITION_DEPTH = 4 };
 static bool is_scalar_test(unit *u, ls_value condition, int depth)
 {
     const ls__ir_inst *inst = ls__ir_def(u->function, condition);
-    val v = ls__llvm_value(u, condition);
     extent a, b;
-    if (v.scalar || (v.base && !v.valid))
+    if (ls__llvm_same(ls__llvm_value(u, condition)))
         return true;
     if (inst->op == LS_OP_NOT && depth > 0 && are_known(u, inst))
         return is_scalar_test(u, inst->args[0], depth - 1);

@@ -70,17 +70,11 @@ static unit begin_unit(emitter *e, const ls__ir_function *function, uint32_t wid
     return u;
 }
 
-static void add_attribute(unit *u, lv function, LLVMAttributeIndex index, const char *name)
-{
-    unsigned kind = u->l->GetEnumAttributeKindForName(name, strlen(name));
-    u->l->AddAttributeAtIndex(function, index, u->l->CreateEnumAttribute(u->e->context, kind, 0));
-}
-
 static void add_function(unit *u, const char *name, lt type, LLVMLinkage linkage)
 {
     u->code = u->l->AddFunction(u->e->out, name, type);
     u->l->SetLinkage(u->code, linkage);
-    add_attribute(u, u->code, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, "nounwind");
+    ls__llvm_add_attribute(u->e, u->code, "nounwind");
 }
 
 /* Begins the code of a function whose first parameters are `args` and, at `scratch`, scratch
@@ -230,12 +224,13 @@ static lt body_type(unit *u)
 
 static void emit_kernel_body(unit *u)
 {
+    LLVMAttributeRef no_alias = ls__llvm_attribute(u->e, "noalias", 0);
     add_function(u, "", body_type(u), LLVMPrivateLinkage);
-    add_attribute(u, u->code, 4, "noalias"); /* scratch; parameters count from 1 */
+    u->l->AddAttributeAtIndex(u->code, 4, no_alias); /* scratch; parameters count from 1 */
     for (uint32_t i = 0; i < u->function->buffer_count; i++) {
         u->buffers[i] = u->l->GetParam(u->code, FIXED_PARAMS + 2 * i);
         u->ranges[i] = u->l->GetParam(u->code, FIXED_PARAMS + 2 * i + 1);
-        add_attribute(u, u->code, FIXED_PARAMS + 2 * i + 1, "noalias");
+        u->l->AddAttributeAtIndex(u->code, FIXED_PARAMS + 2 * i + 1, no_alias);
     }
     lb start = begin_code(u, 3);
     ls__llvm_plan(u);
@@ -382,7 +377,7 @@ static ls_status emit_function(emitter *e, const ls__ir_function *function, unit
     *out = (callee){.function = function->id.id, .width = u.width, .type = function_type(&u)};
     memcpy(out->workgroup, u.workgroup, sizeof out->workgroup);
     add_function(&u, "", out->type, LLVMPrivateLinkage);
-    add_attribute(&u, u.code, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, "noinline");
+    ls__llvm_add_attribute(e, u.code, "noinline");
     out->code = u.code;
     lb start = begin_code(&u, 1);
     u.stop = mk_block(&u);

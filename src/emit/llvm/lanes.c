@@ -8,8 +8,6 @@
  * cost the code beside them. (A convention that keeps vectors as well is no use: LLVM 19 puts a
  * vzeroupper before the call and loses the upper halves.)
  */
-#include <string.h>
-
 #include "emit/llvm/abi.h"
 #include "emit/llvm/build.h"
 
@@ -46,6 +44,31 @@ static void end_lanes(unit *u, const lane_loop *loop)
     mk_begin(u, loop->exit);
 }
 
+lane_walk ls__llvm_begin_walk(unit *u, lv bits, bool may_be_empty)
+{
+    lane_walk walk = {.before = u->l->GetInsertBlock(u->b), .bits = bits};
+    walk.head = mk_block(u);
+    walk.after = mk_block(u);
+    if (may_be_empty)
+        mk_cond_br(u, mk_icmp(u, LLVMIntNE, bits, mk_k(u, bits, 0)), walk.head, walk.after);
+    else
+        mk_br(u, walk.head);
+    mk_begin(u, walk.head);
+    walk.left = u->l->BuildPhi(u->b, u->e->i32, "");
+    walk.lane = mk_intrinsic(u, "llvm.cttz", walk.left, u->l->ConstInt(u->e->i1, 1, 0), NULL);
+    return walk;
+}
+
+void ls__llvm_end_walk(unit *u, const lane_walk *walk)
+{
+    lv rest = mk_and(u, walk->left, mk_sub(u, walk->left, mk_i32(u, 1)));
+    lv values[2] = {walk->bits, rest};
+    lb blocks[2] = {walk->before, u->l->GetInsertBlock(u->b)};
+    u->l->AddIncoming(walk->left, values, blocks, 2);
+    mk_cond_br(u, mk_icmp(u, LLVMIntNE, rest, mk_i32(u, 0)), walk->head, walk->after);
+    mk_begin(u, walk->after);
+}
+
 /* A vector in memory, in one of the places that all such vectors of a function share. */
 lv ls__llvm_spill_place(unit *u, unsigned which)
 {
@@ -75,13 +98,6 @@ typedef struct helper_unit {
     lb after;
 } helper_unit;
 
-static void add_attribute(unit *u, const char *name)
-{
-    unsigned kind = u->l->GetEnumAttributeKindForName(name, strlen(name));
-    u->l->AddAttributeAtIndex(u->code, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-                              u->l->CreateEnumAttribute(u->e->context, kind, 0));
-}
-
 /* Begins helper `which`: a function of `count` pointers and integers as `types` say. */
 static void begin_helper(unit *caller, helper_unit *h, unsigned which, lt *types, unsigned count)
 {
@@ -91,7 +107,7 @@ static void begin_helper(unit *caller, helper_unit *h, unsigned which, lt *types
     lt type = e->l->FunctionType(e->void_type, types, count, 0);
     h->u.code = e->l->AddFunction(e->out, "", type);
     e->l->SetLinkage(h->u.code, LLVMPrivateLinkage);
-    add_attribute(&h->u, "noinline");
+    ls__llvm_add_attribute(e, h->u.code, "noinline");
     e->helpers[log2_of(caller->width)].function[which] = h->u.code;
     mk_begin(&h->u, mk_block(&h->u));
 }
@@ -140,7 +156,7 @@ static void make_access(unit *caller, unsigned kind, uint32_t bytes)
     if (keeps_registers(u))
         u->l->SetFunctionCallConv(u->code, LLVMPreserveMostCallConv);
     if (is_row) /* always rare: not worth to be unrolled */
-        add_attribute(u, "optsize");
+        ls__llvm_add_attribute(e, u->code, "optsize");
     lv base = u->l->GetParam(u->code, 0), limit = u->l->GetParam(u->code, 1);
     lv offsets = u->l->GetParam(u->code, 2), mask = u->l->GetParam(u->code, 3);
     lv values = u->l->GetParam(u->code, 4);
@@ -178,11 +194,9 @@ static void call_access(unit *u, unsigned kind, const access *a, lv offsets, lv 
     lv call = call_helper(u, which, args, 5);
     if (keeps_registers(u))
         u->l->SetInstructionCallConv(call, LLVMPreserveMostCallConv);
-    if (a->is_rare) {
-        unsigned cold = u->l->GetEnumAttributeKindForName("cold", 4);
+    if (a->is_rare)
         u->l->AddCallSiteAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-                                   u->l->CreateEnumAttribute(u->e->context, cold, 0));
-    }
+                                   ls__llvm_attribute(u->e, "cold", 0));
 }
 
 lv ls__llvm_load_row(unit *u, const access *a, lv first)

@@ -36,17 +36,16 @@ static lv table_of(unit *u, uint32_t index)
 static place place_of(unit *u, const ls__ir_inst *inst)
 {
     ls_base base = inst->base;
-    place p = {.bytes = ls__ir_mem_bytes((ls_mem)inst->mem),
+    place p = {.size = ls__llvm_range_of(u, base),
+               .bytes = ls__ir_mem_bytes((ls_mem)inst->mem),
                .known = (inst->flags & LS__IR_INBOUNDS) != 0};
     p.type = u->l->IntTypeInContext(u->e->context, 8 * p.bytes);
     switch (base.kind) {
     case LS_BASE_BUFFER:
         p.base = u->buffers[base.index];
-        p.size = u->ranges[base.index];
         break;
     case LS_BASE_SHARED:
         p.base = mk_at(u, u->scratch, mk_i64(u, u->shared_offsets[base.index]));
-        p.size = mk_i64(u, u->function->shared.items[base.index].size);
         p.mine = true;
         break;
     case LS_BASE_LOCAL:
@@ -56,12 +55,10 @@ static place place_of(unit *u, const ls__ir_inst *inst)
             slot s = {SLOT_SCRATCH, NULL, l->offset, l->step};
             p.base = ls__llvm_slot_address(u, &s);
         }
-        p.size = mk_i64(u, u->function->locals.items[base.index].size);
         p.mine = true;
         break;
     default:
         p.base = table_of(u, base.index);
-        p.size = mk_i64(u, u->e->module->tables.items[base.index].size);
         break;
     }
     return p;
@@ -230,11 +227,8 @@ static lv rebuild(unit *u, ls_value value, int depth)
     const ls__ir_inst *inst = ls__ir_def(u->function, value);
     if (v.scalar)
         return ls__llvm_splat(u, v.scalar);
-    if (v.base && !v.valid) {
-        lv lanes = mk_int_bits(u, v.base) == 64 ? mk_zext(u, u->lanes, u->e->i64) : u->lanes;
-        lv distances = mk_mul(u, lanes, mk_k(u, lanes, (uint64_t)v.stride));
-        return mk_add(u, ls__llvm_splat(u, v.base), distances);
-    }
+    if (v.base && !v.valid)
+        return ls__llvm_spread(u, v.base, v.stride);
     bool is_known = v.base && depth > 0;
     for (uint32_t i = 0; i < inst->arg_count; i++)
         is_known = is_known && u->value_stamps[inst->args[i].id] == u->segment;
@@ -462,7 +456,7 @@ static lv common_offset(unit *u, const ls__ir_inst *inst)
     val offset = ls__llvm_value(u, inst->args[0]);
     if (inst->base.kind != LS_BASE_LOCAL || u->width == 1 || !u->locals[inst->base.index].element)
         return NULL;
-    return offset.scalar ? offset.scalar : offset.stride == 0 && !offset.valid ? offset.base : NULL;
+    return ls__llvm_same(offset);
 }
 
 static lv load_common(unit *u, const ls__ir_inst *inst, const place *p, lv offset)
@@ -508,13 +502,9 @@ void ls__llvm_emit_load(unit *u, const ls__ir_inst *inst)
 
     if (uniform && !offset.scalar) /* all active lanes have the same */
         offset.scalar = of_an_active_lane(u, offset.vector);
-    if (!of_lane && offset.scalar) {
-        lv value = ls__llvm_from_memory(u, mem, load_scalar(u, inst, &p, offset.scalar));
-        ls__llvm_define(u, inst, (val){.scalar = value});
-        return;
-    }
-    if (!of_lane && offset.base && offset.stride == 0 && !offset.valid) {
-        lv value = ls__llvm_from_memory(u, mem, load_scalar(u, inst, &p, offset.base));
+    lv one = of_lane ? NULL : ls__llvm_same(offset);
+    if (one) {
+        lv value = ls__llvm_from_memory(u, mem, load_scalar(u, inst, &p, one));
         ls__llvm_define(u, inst, (val){.scalar = value});
         return;
     }

@@ -6,8 +6,6 @@
  * so that an access in range costs a comparison and a branch that is never taken. The call keeps
  * the scalar registers (lanes.c says why no others).
  */
-#include <string.h>
-
 #include "emit/llvm/abi.h"
 #include "emit/llvm/build.h"
 
@@ -54,13 +52,6 @@ static uint32_t number_of(unit *u, const ls__ir_inst *inst)
 /* ModRefInfo of what arguments point to, and of memory that this module cannot see. */
 enum { MEMORY_OF_OTHERS = 3 | 3 << 2 };
 
-static void add_attribute(emitter *e, lv function, const char *name, uint64_t value)
-{
-    unsigned kind = e->l->GetEnumAttributeKindForName(name, strlen(name));
-    e->l->AddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-                              e->l->CreateEnumAttribute(e->context, kind, value));
-}
-
 /* Not tried on NEON; and the fast instruction selection knows no such convention. */
 static bool keeps_registers(const unit *u)
 {
@@ -92,11 +83,12 @@ static void make_helper(unit *u)
     e->l->SetLinkage(helper, LLVMPrivateLinkage);
     if (keeps_registers(u))
         e->l->SetFunctionCallConv(helper, LLVMPreserveMostCallConv);
-    add_attribute(e, helper, "noinline", 0);
-    add_attribute(e, helper, "nounwind", 0);
-    add_attribute(e, helper, "willreturn", 0);
-    add_attribute(e, helper, "cold", 0);
-    add_attribute(e, helper, "memory", MEMORY_OF_OTHERS);
+    ls__llvm_add_attribute(e, helper, "noinline");
+    ls__llvm_add_attribute(e, helper, "nounwind");
+    ls__llvm_add_attribute(e, helper, "willreturn");
+    ls__llvm_add_attribute(e, helper, "cold");
+    e->l->AddAttributeAtIndex(helper, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                              ls__llvm_attribute(e, "memory", MEMORY_OF_OTHERS));
     mk_begin(u, e->l->AppendBasicBlockInContext(e->context, helper, ""));
     lv args[2] = {e->l->GetParam(helper, 0), e->l->GetParam(helper, 1)};
     for (unsigned i = 0; i < FILLED; i++)

@@ -228,8 +228,7 @@ struct ls__llvm_serial {
     LS__VEC(crossing) values, vars;
     note *saved;
     uint32_t first_note, note_count;
-    lv bits, left, number;
-    lb before, head, after;
+    lane_walk walk;
 };
 
 static bool is_inside(const ls__ir_region *region, const ls__ir_inst *loop)
@@ -324,8 +323,8 @@ static lv value_of_lane(ls__llvm_serial *s, const crossing *c, ls_type type)
     if (c->value.scalar)
         return c->value.scalar;
     if (c->array)
-        return from_bits(u, type, mk_load_element(u, c->array, array_type(u, type), s->number));
-    lv number = s->number;
+        return from_bits(u, type, mk_load_element(u, c->array, array_type(u, type), s->walk.lane));
+    lv number = s->walk.lane;
     if (type == LS_TYPE_I64)
         number = mk_zext(u, number, u->e->i64);
     return c->value.stride == 0
@@ -365,7 +364,7 @@ static void end_lane(ls__llvm_serial *s)
             u->l->BuildStore(u->b, value, c->place);
         else
             u->l->BuildStore(u->b, type == LS_TYPE_BOOL ? mk_zext(u, value, u->e->i32) : value,
-                             mk_element_of(u, c->array, array_type(u, type), s->number));
+                             mk_element_of(u, c->array, array_type(u, type), s->walk.lane));
     }
 }
 
@@ -393,20 +392,14 @@ unit *ls__llvm_begin_serial(unit *u, const note *n, ls__llvm_serial **out)
     for (uint32_t i = 0; i < n->inst->region_count; i++)
         ls__ir_walk(n->inst->regions[i], collect, &c);
     unmask_notes(s, n);
-    s->bits = ls__llvm_mask_bits(u, u->mask ? u->mask : ls__llvm_full_mask(u));
-    s->before = u->l->GetInsertBlock(u->b);
-    s->head = mk_block(u);
-    s->after = mk_block(u);
-    mk_br(u, s->head); /* there is an active lane */
-    mk_begin(u, s->head);
-    s->left = u->l->BuildPhi(u->b, u->e->i32, "");
-    s->number = mk_intrinsic(u, "llvm.cttz", s->left, u->l->ConstInt(u->e->i1, 1, 0), NULL);
+    lv bits = ls__llvm_mask_bits(u, u->mask ? u->mask : ls__llvm_full_mask(u));
+    s->walk = ls__llvm_begin_walk(u, bits, false); /* there is an active lane */
     begin_lane(s);
     s->lane = *u;
     s->lane.width = 1;
     s->lane.mask = NULL;
     s->lane.lanes = mk_i32(u, 0);
-    s->lane.first_lane = mk_add(u, u->first_lane, s->number);
+    s->lane.first_lane = mk_add(u, u->first_lane, s->walk.lane);
     return &s->lane;
 }
 
@@ -415,12 +408,7 @@ void ls__llvm_end_serial(ls__llvm_serial *s)
     unit *u = s->u;
     u->frame = s->lane.frame;
     end_lane(s);
-    lv rest = mk_and(u, s->left, mk_sub(u, s->left, mk_i32(u, 1)));
-    lv values[2] = {s->bits, rest};
-    lb blocks[2] = {s->before, u->l->GetInsertBlock(u->b)};
-    u->l->AddIncoming(s->left, values, blocks, 2);
-    mk_cond_br(u, mk_icmp(u, LLVMIntNE, rest, mk_i32(u, 0)), s->head, s->after);
-    mk_begin(u, s->after);
+    ls__llvm_end_walk(u, &s->walk);
     memcpy(&u->notes[s->first_note], s->saved, s->note_count * sizeof *s->saved);
     for (uint32_t i = 0; i < s->values.count; i++)
         u->values[s->values.items[i].id] = s->values.items[i].value;

@@ -6,6 +6,18 @@
  */
 #include "emit/llvm/build.h"
 
+/* As the xor butterfly does. After a step its lanes hold the same values in two, four, ... copies:
+ * half of the vector at a time says it all. */
+lv ls__llvm_fold(unit *u, ls_op op, lv vector)
+{
+    for (uint32_t half = u->width / 2; half > 0; half /= 2) {
+        lv low = ls__llvm_take_lanes(u, vector, 0, half);
+        lv high = ls__llvm_take_lanes(u, vector, half, half);
+        vector = ls__llvm_combine(u, op, low, high);
+    }
+    return mk_extract(u, vector, mk_i32(u, 0));
+}
+
 static lv reduce(unit *u, const ls__ir_inst *inst, lv vector)
 {
     static const ls_op ops[LS_REDUCE_COUNT] = {
@@ -15,19 +27,7 @@ static lv reduce(unit *u, const ls__ir_inst *inst, lv vector)
         [LS_REDUCE_XOR] = LS_OP_XOR};
     bool of_floats = inst->type == LS_TYPE_F32 || inst->type == LS_TYPE_F64;
     ls_op op = inst->imm == LS_REDUCE_ADD && of_floats ? LS_OP_FADD : ops[inst->imm];
-    /* After a step the lanes hold the same values in two, four, ... copies: half of the vector at a
-     * time says it all. */
-    for (uint32_t half = u->width / 2; half > 0; half /= 2) {
-        lv low[32], high[32];
-        for (uint32_t i = 0; i < half; i++) {
-            low[i] = mk_i32(u, i);
-            high[i] = mk_i32(u, i + half);
-        }
-        lv a = u->l->BuildShuffleVector(u->b, vector, vector, u->l->ConstVector(low, half), "");
-        lv b = u->l->BuildShuffleVector(u->b, vector, vector, u->l->ConstVector(high, half), "");
-        vector = ls__llvm_combine(u, op, a, b);
-    }
-    return mk_extract(u, vector, mk_i32(u, 0));
+    return ls__llvm_fold(u, op, vector);
 }
 
 /* By one store, and a load for each lane. */

@@ -246,6 +246,9 @@ void ls__llvm_emit_inst(unit *u, ls__ir_inst *inst);
 val ls__llvm_value(unit *u, ls_value value);
 lv ls__llvm_scalar(unit *u, ls_value value); /* of a uniform value */
 lv ls__llvm_vector(unit *u, ls_value value); /* the value by lane; with width 1 the scalar */
+lv ls__llvm_same(val v);                     /* the value of all lanes, or NULL: not known to be */
+lv ls__llvm_spread(unit *u, lv base, int64_t stride); /* base + lane * stride, by lane */
+lv ls__llvm_range_of(unit *u, ls_base base);          /* bytes of an object, i64 */
 /* A scalar may be given for any value. */
 void ls__llvm_define(unit *u, const ls__ir_inst *inst, val value);
 void ls__llvm_set_var(unit *u, ls_var var, lv scalar, lv vector);
@@ -282,5 +285,16 @@ lv ls__llvm_rebuild(unit *u, ls_value value); /* the vector, for a slow path */
  * slow path. */
 void ls__llvm_watch(unit *u, const ls__ir_inst *inst, lv base, lv limit, val offset, bool is_rare);
 void ls__llvm_emit_subgroup(unit *u, const ls__ir_inst *inst);
+lv ls__llvm_fold(unit *u, ls_op op, lv vector); /* all elements as one: the xor butterfly's */
+
+/* Code for each lane whose bit is set in `bits`, from the lowest, between begin and end. */
+typedef struct lane_walk {
+    lb before, head, after;
+    lv bits, left;
+    lv lane; /* i32: its number */
+} lane_walk;
+
+lane_walk ls__llvm_begin_walk(unit *u, lv bits, bool may_be_empty);
+void ls__llvm_end_walk(unit *u, const lane_walk *walk);
 
 #endif

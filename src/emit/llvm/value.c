@@ -27,6 +27,18 @@ lv ls__llvm_vector(unit *u, ls_value value)
     return v.vector ? v.vector : ls__llvm_splat(u, v.scalar);
 }
 
+lv ls__llvm_same(val v)
+{
+    return v.scalar ? v.scalar : v.stride == 0 && !v.valid ? v.base : NULL;
+}
+
+lv ls__llvm_spread(unit *u, lv base, int64_t stride)
+{
+    lv lanes = mk_zext(u, u->lanes, u->l->TypeOf(base));
+    lv distances = mk_mul(u, lanes, mk_k(u, lanes, (uint64_t)stride));
+    return mk_add(u, ls__llvm_splat(u, base), distances);
+}
+
 lv ls__llvm_slot_address(unit *u, const slot *s)
 {
     if (s->kind == SLOT_STACK)
@@ -250,7 +262,7 @@ static lv constant(unit *u, const ls__ir_inst *inst)
     return u->l->ConstInt(ls__llvm_type(u, (ls_type)inst->type, false), inst->imm, 0);
 }
 
-static lv range_of(unit *u, ls_base base)
+lv ls__llvm_range_of(unit *u, ls_base base)
 {
     switch (base.kind) {
     case LS_BASE_BUFFER:
@@ -303,10 +315,7 @@ static val get_strided(unit *u, const ls__ir_inst *inst)
     const variable *v = &u->vars[inst->imm];
     lt type = ls__llvm_type(u, (ls_type)inst->type, false);
     lv base = u->l->BuildLoad2(u->b, type, v->base, "");
-    lv steps = mk_zext(u, u->lanes, type);
-    steps = mk_mul(u, steps, mk_k(u, steps, (uint64_t)v->stride));
-    return (val){
-        .vector = mk_add(u, ls__llvm_splat(u, base), steps), .base = base, .stride = v->stride};
+    return (val){.vector = ls__llvm_spread(u, base, v->stride), .base = base, .stride = v->stride};
 }
 
 static val get_var(unit *u, const ls__ir_inst *inst)
@@ -334,11 +343,6 @@ static bool as_linear(const val *v, linear *out)
     return out->base != NULL;
 }
 
-static lv both(unit *u, lv a, lv b)
-{
-    return a && b ? mk_and(u, a, b) : a ? a : b;
-}
-
 enum { MAX_STRIDE = 1 << 20 }; /* strides beyond are of no use, and products of two still fit */
 
 static bool small(int64_t stride)
@@ -356,7 +360,7 @@ static void extend_linear(unit *u, bool is_signed, const linear *a, val *out)
         lv last = mk_add(u, base, mk_i64(u, (uint64_t)(a->stride * (int64_t)(u->width - 1))));
         lv cut = mk_trunc(u, last, u->e->i32);
         lv back = is_signed ? mk_sext(u, cut, wide) : mk_zext(u, cut, wide);
-        valid = both(u, valid, mk_icmp(u, LLVMIntEQ, back, last));
+        valid = mk_both(u, valid, mk_icmp(u, LLVMIntEQ, back, last));
     }
     out->base = base;
     out->stride = a->stride;
@@ -393,14 +397,14 @@ static void index_linear(unit *u, const ls__ir_inst *inst, const linear *a, cons
     if (inst->imm > MAX_STRIDE || !small(b->stride * (int64_t)inst->imm + a->stride))
         return;
     out->stride = a->stride + b->stride * (int64_t)inst->imm;
-    out->valid = both(u, a->valid, b->valid);
+    out->valid = mk_both(u, a->valid, b->valid);
     if ((inst->flags & LS__IR_NOWRAP) || (a->stride == 0 && b->stride == 0)) {
         lv args[2] = {a->base, b->base};
         out->base = ls__llvm_arith(u, inst, args);
         return;
     }
     out->base = mk_add(u, a->base, mk_mul(u, b->base, mk_i64(u, inst->imm)));
-    out->valid = both(u, out->valid, index_exists(u, inst, a, b));
+    out->valid = mk_both(u, out->valid, index_exists(u, inst, a, b));
 }
 
 static void find_linear(unit *u, const ls__ir_inst *inst, val *out)
@@ -460,7 +464,7 @@ static void find_linear(unit *u, const ls__ir_inst *inst, val *out)
     }
     lv bases[2] = {a.base, b.base};
     out->base = ls__llvm_arith(u, inst, bases);
-    out->valid = both(u, a.valid, b.valid);
+    out->valid = mk_both(u, a.valid, b.valid);
 }
 
 /* --- dispatch --------------------------------------------------------------------------------- */
@@ -493,7 +497,7 @@ void ls__llvm_emit_inst(unit *u, ls__ir_inst *inst)
         ls__llvm_define(u, inst, geometry(u, inst));
         break;
     case LS_OP_RANGE:
-        ls__llvm_define(u, inst, scalar_val(range_of(u, inst->base)));
+        ls__llvm_define(u, inst, scalar_val(ls__llvm_range_of(u, inst->base)));
         break;
     case LS_OP_VAR_GET:
         ls__llvm_define(u, inst, get_var(u, inst));
