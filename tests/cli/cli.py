@@ -84,10 +84,10 @@ class Case(unittest.TestCase):
 
     def run_command(self, *args, **options):
         options.setdefault("timeout", 60)
-        if "reference" not in args:
-            # As libllvm_env of tests/meson.build.
+        if "reference" in args:
+            # Which loads no libLLVM: leaks are searched for, other than as libllvm_env of tests/meson.build says.
             options.setdefault("env", dict(os.environ, ASAN_OPTIONS=":".join(
-                filter(None, [os.environ.get("ASAN_OPTIONS"), "detect_leaks=0"]))))
+                filter(None, [os.environ.get("ASAN_OPTIONS"), "detect_leaks=1"]))))
         result = subprocess.run([COMMAND, *map(str, args)], cwd=self.folder, text=True,
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, **options)

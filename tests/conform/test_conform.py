@@ -18,8 +18,9 @@ LOCKSTEP, ROOT = sys.argv[1], pathlib.Path(sys.argv[2])
 
 
 def conform(*arguments):
-    # As libllvm_env of tests/meson.build.
-    options = [os.environ.get("ASAN_OPTIONS"), "detect_leaks=0" if "cpu" in arguments else None]
+    # Devices that load no libLLVM: leaks are searched for, other than as libllvm_env of tests/meson.build says.
+    leaks = "detect_leaks=1" if {"reference", "fault"} & set(arguments) else None
+    options = [os.environ.get("ASAN_OPTIONS"), leaks]
     environment = dict(os.environ, ASAN_OPTIONS=":".join(filter(None, options)))
     result = subprocess.run([LOCKSTEP, "conform", *arguments], capture_output=True, text=True,
                             timeout=300, env=environment)

@@ -144,15 +144,39 @@ static void a_failure_leaves_quick_code_and_says_why(void **state)
     OK(ls_device_destroy(&device, error));
 }
 
-/* Compiles slowly, and counts. */
+/* Counts. The device's own thread, which asks for all but the code that a caller waits for, goes on
+ * when it is let or is to stop. */
 static atomic_uint emitted;
+static atomic_bool held;
+static pthread_t caller;
+static ls_device *held_device;
 static ls__backend_emit *real_emit;
-static ls_status slow_code(const ls__ir_module *module, const char *target, bool unchecked,
+
+static bool is_held(void)
+{
+    pthread_mutex_lock(&held_device->build_lock);
+    bool stops = held_device->tiers.stops;
+    pthread_mutex_unlock(&held_device->build_lock);
+    return !stops && atomic_load(&held) && !pthread_equal(pthread_self(), caller);
+}
+
+static ls_status held_code(const ls__ir_module *module, const char *target, bool unchecked,
                            void **bytes, size_t *size, ls_error *error)
 {
     atomic_fetch_add(&emitted, 1);
-    usleep(100000);
+    while (is_held())
+        usleep(1000);
     return real_emit(module, target, unchecked, bytes, size, error);
+}
+
+static void hold(ls_device *device)
+{
+    held_device = device;
+    caller = pthread_self();
+    real_emit = device->emit;
+    device->emit = held_code;
+    atomic_store(&held, true);
+    atomic_store(&emitted, 0);
 }
 
 static void what_nobody_wants_is_not_built(void **state)
@@ -164,27 +188,27 @@ static void what_nobody_wants_is_not_built(void **state)
     ls_program *first = create(device, 99, LS_TIER_OPTIMIZED); /* the probe is done */
     for (unsigned i = 0; i < PROGRAMS; i++)
         programs[i] = create(device, 100 + i, LS_TIER_QUICK);
-    real_emit = device->emit;
-    device->emit = slow_code;
-    atomic_store(&emitted, 0);
+    hold(device);
     for (unsigned i = 0; i < PROGRAMS; i++)
         OK(ls_program_optimize(programs[i], error));
     for (unsigned i = 0; i + 1 < PROGRAMS; i++)
         ls_program_destroy(&programs[i]);
+    atomic_store(&held, false);
     assert_int_equal(wait_for(programs[PROGRAMS - 1]).state, LS_TIER_STATE_OPTIMIZED);
-    assert_in_range(atomic_load(&emitted), 1, 3); /* the last one, and what had begun */
+    assert_in_range(atomic_load(&emitted), 1, 2); /* the last one, and what had begun */
     ls_program_destroy(&programs[PROGRAMS - 1]);
 
-    for (unsigned i = 0; i < PROGRAMS; i++) {
+    atomic_store(&held, true);
+    for (unsigned i = 0; i < PROGRAMS; i++)
         programs[i] = create(device, 200 + i, LS_TIER_QUICK);
-        OK(ls_program_optimize(programs[i], error));
-    }
     atomic_store(&emitted, 0);
+    for (unsigned i = 0; i < PROGRAMS; i++)
+        OK(ls_program_optimize(programs[i], error));
     for (unsigned i = 0; i < PROGRAMS; i++)
         ls_program_destroy(&programs[i]);
     ls_program_destroy(&first);
     OK(ls_device_destroy(&device, error)); /* with most of them waiting */
-    assert_in_range(atomic_load(&emitted), 0, 3);
+    assert_in_range(atomic_load(&emitted), 0, 1);
 }
 
 /* Somebody who needs optimised code at once does not stand in line. */
@@ -197,8 +221,7 @@ static void optimized_now_overtakes_the_queue(void **state)
     for (unsigned i = 0; i < PROGRAMS; i++)
         programs[i] = create(device, 300 + i, LS_TIER_QUICK);
     ls_program *other = create(device, 299, LS_TIER_OPTIMIZED);
-    real_emit = device->emit;
-    device->emit = slow_code;
+    hold(device);
     for (unsigned i = 0; i < PROGRAMS; i++)
         OK(ls_program_optimize(programs[i], error));
     ls_program *now = create(device, 300 + PROGRAMS - 1, LS_TIER_OPTIMIZED);
