@@ -358,16 +358,17 @@ static bool is_left(ls_device *device)
     return ls__queue_is_ready(device) && device->first->sequence == sequence;
 }
 
-/* How long to sleep when there is nothing to run: not for good while those who wait run what is
- * submitted, or would have done it had the conductor not been first. `ran`: it has just run
- * something; `sequence`: what had been submitted when it last went to sleep. */
+/* How long to sleep when there is nothing to run, or only what is new and left to others: not for
+ * good then, nor while those who wait run what is submitted, or would have done it had the
+ * conductor not been first. `ran`: it has just run something; `sequence`: what had been submitted
+ * when it last went to sleep. */
 static uint64_t next_nap(ls_device *device, uint64_t last_ns, bool ran, uint64_t *sequence)
 {
     enum { FIRST_NAP_NS = 100000 };
     bool others = ran ? device->waited_soon : device->next_sequence != *sequence;
     *sequence = device->next_sequence;
     device->waited_soon = false;
-    if (!others)
+    if (!others && !ls__queue_is_ready(device))
         return 0;
     if (ran || last_ns == 0)
         return FIRST_NAP_NS;

@@ -5,6 +5,9 @@
 
 #include <pthread.h>
 
+#include "base/os.h"
+#include "core/core.h"
+
 enum { THREADS = 4, ROUNDS = 40 };
 
 typedef struct shared {
@@ -158,11 +161,92 @@ static void several_threads_cancel_and_wait(void **state)
     OK(ls_device_destroy(&device, error));
 }
 
+/* --- nobody waits ------------------------------------------------------------------------------
+ */
+/* Looks for an end without waiting for it, so that only the device's own thread can bring it. */
+static bool ends_by_itself(const ls_fence *fence)
+{
+    uint64_t until = ls__os_now_ns() + 10 * SECOND;
+    while (ls_fence_query(fence, NULL) == LS_PENDING) {
+        if (ls__os_now_ns() > until)
+            return false;
+    }
+    return true;
+}
+
+/* Waits awake until the device's thread runs the first submission. */
+static void look_for_begin(ls_device *device)
+{
+    for (bool begun = false; !begun;) {
+        pthread_mutex_lock(&device->lock);
+        begun = device->occupied || !device->first;
+        pthread_mutex_unlock(&device->lock);
+        ls__os_relax();
+    }
+}
+
+typedef struct looker {
+    const ls_stream *stream;
+    atomic_bool stop;
+} looker;
+
+/* Takes the device's lock again and again, so that others come to it late. */
+static void *look(void *argument)
+{
+    looker *l = argument;
+    while (!atomic_load(&l->stop))
+        ls_stream_query(l->stream, NULL);
+    return NULL;
+}
+
+/* The device's thread leaves what is new to those who may wait for it. One is cancelled meanwhile
+ * and another comes in its place, which the thread must not sleep over. */
+static void what_takes_the_place_of_a_cancelled_one_runs(void **state)
+{
+    (void)state;
+    enum { TRIES = 1500 };
+    ls_device *device = kit_open("reference", NULL);
+    ls_buffer *long_one = kit_buffer(device, 16384, LS_MEM_U32),
+              *short_one = kit_buffer(device, 64, LS_MEM_U32);
+    ls_stream *stream = kit_stream(device);
+    ls_batch *first = kit_batch(device), *second = kit_batch(device);
+    looker l = {.stream = stream};
+    pthread_t thread;
+    uint32_t value = 1;
+    assert_int_equal(pthread_create(&thread, NULL, look, &l), 0);
+    OK(ls_batch_fill(first, WHOLE(long_one), &value, 4, NULL, error));
+    OK(ls_batch_fill(second, WHOLE(short_one), &value, 4, NULL, error));
+    for (int round = 0; round < TRIES; round++) {
+        ls_stream *other = kit_stream(device);
+        ls_fence *fences[3] = {NULL, NULL, NULL};
+        OK(ls_submit(stream, first, NULL, &fences[0], error));
+        look_for_begin(device);
+        OK(ls_submit(other, second, NULL, &fences[1], error));
+        assert_true(ends_by_itself(fences[0]));
+        (void)ls_fence_cancel(fences[1], 0, NULL); /* it may have begun */
+        OK(ls_submit(stream, first, NULL, &fences[2], error));
+        for (int i = 0; i < 3; i++) {
+            assert_true(ends_by_itself(fences[i]));
+            ls_fence_destroy(&fences[i]);
+        }
+        OK(ls_stream_destroy(&other, error));
+    }
+    atomic_store(&l.stop, true);
+    pthread_join(thread, NULL);
+    ls_batch_destroy(&first);
+    ls_batch_destroy(&second);
+    OK(ls_stream_destroy(&stream, error));
+    ls_buffer_destroy(&long_one);
+    ls_buffer_destroy(&short_one);
+    OK(ls_device_destroy(&device, error));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(many_threads_share_a_device),
         cmocka_unit_test(several_threads_cancel_and_wait),
+        cmocka_unit_test(what_takes_the_place_of_a_cancelled_one_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
