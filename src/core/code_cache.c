@@ -27,15 +27,15 @@ ls_status ls__code_key(const ls__ir_module *module, const char *target, bool unc
                        ls_error *error)
 {
     struct {
-        ls__digest ir;
-        char library[32], compiler[32], target[192];
+        ls__digest ir, target;
+        char library[32], compiler[32];
         uint32_t contract, ir_version, code_version, unchecked;
     } parts;
     memset(&parts, 0, sizeof parts);
     ls_status status = ls__ir_digest(module, &parts.ir, error);
     strncpy(parts.library, LS_VERSION_STRING, sizeof parts.library - 1);
     strncpy(parts.compiler, compiler, sizeof parts.compiler - 1);
-    strncpy(parts.target, target, sizeof parts.target - 1);
+    parts.target = ls__digest_of(target, strlen(target));
     parts.contract = LS_CONTRACT_VERSION;
     parts.ir_version = LS_IR_VERSION;
     parts.code_version = code_version;

@@ -21,11 +21,18 @@ typedef struct head {
 
 _Static_assert(sizeof(head) == 8 && sizeof(ls__probe_row) == 6, "this is a file format");
 
+/* Two long targets may differ at their ends only. */
+static ls__digest digest_of_text(const char *text)
+{
+    return ls__digest_of(text, strlen(text));
+}
+
 static ls__digest key_of(const ls_device *device)
 {
     const ls__backend *backend = device->backend;
     struct {
-        char what[16], device[64], description[128], target[128], quick_target[128];
+        char what[16], device[64], description[128];
+        ls__digest target, quick_target;
         char library[32], compiler[32];
         uint32_t format, contract, ir_version, code_version, op_count;
     } parts;
@@ -34,10 +41,9 @@ static ls__digest key_of(const ls_device *device)
     snprintf(parts.device, sizeof parts.device, "%s", device->name);
     snprintf(parts.description, sizeof parts.description, "%s", device->description);
     if (backend->target)
-        strncpy(parts.target, backend->target(device->handle), sizeof parts.target - 1);
+        parts.target = digest_of_text(backend->target(device->handle));
     if (backend->quick_target)
-        strncpy(parts.quick_target, backend->quick_target(device->handle),
-                sizeof parts.quick_target - 1);
+        parts.quick_target = digest_of_text(backend->quick_target(device->handle));
     strncpy(parts.library, LS_VERSION_STRING, sizeof parts.library - 1);
     strncpy(parts.compiler, device->compiler, sizeof parts.compiler - 1);
     parts.format = FORMAT;
