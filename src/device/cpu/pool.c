@@ -94,7 +94,7 @@ static bool join(ls__cpu_pool *pool, uint64_t last, uint64_t *number)
 
 static void leave(ls__cpu_pool *pool)
 {
-    uint64_t state = atomic_fetch_sub_explicit(&pool->state, 1, memory_order_acq_rel);
+    uint64_t state = atomic_fetch_sub(&pool->state, 1); /* before it looks who waits */
     if ((state & inside_mask) != 1 || !atomic_load(&pool->owner_waits))
         return;
     pthread_mutex_lock(&pool->lock);
