@@ -65,7 +65,9 @@ void print_compile_times(const char *device, uint32_t threads, const char *kerne
     const char *small = "kernel void one(u32 *x) { x[global_id(0)] = 1; }";
     printf("the first program of a process, one line: %.1f ms (loads and probes the compiler)\n\n",
            1e3 * build_seconds(device, threads, NULL, small, "one.kc", NULL));
-    char cache[] = "/tmp/lockstep-speed-XXXXXX";
+    const char *temporary = getenv("TMPDIR");
+    char cache[4096];
+    snprintf(cache, sizeof cache, "%s/lockstep-speed-XXXXXX", temporary ? temporary : P_tmpdir);
     if (!mkdtemp(cache)) {
         fprintf(stderr, "speed: cannot make a folder for the code cache\n");
         exit(1);

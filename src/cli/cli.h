@@ -28,6 +28,11 @@ int ls__cli_compile(int argc, char **argv);
 int ls__cli_devices(int argc, char **argv);
 int ls__cli_conform(int argc, char **argv);
 
+/* What --target means to all that open a device, as its help. */
+#define LS__CLI_TARGET_HELP                                                                        \
+    "What code is made for. cpu: native (default), sse2, avx2, ...; +scalar or +vector may "       \
+    "follow. vulkan: vulkan1.2, then words for what of the device to use"
+
 struct argp_state;
 
 /* Prints one line; control characters in the text are shown as \xNN. */

@@ -44,10 +44,7 @@ static const struct argp_option options[] = {
     {"compare", KEY_COMPARE, "A.json B.json", 0, "Compare two certificates; runs nothing", 0},
     {"lower", KEY_LOWER, "LIST", 0, "Force these lowerings (or all) on the device", 0},
     {"threads", KEY_THREADS, "N", 0, "Threads of the cpu device", 0},
-    {"target", KEY_TARGET, "NAME", 0,
-     "What code is made for. cpu: native (default), sse2, avx2, ...; +scalar or +vector may follow. "
-     "vulkan: vulkan1.2, then words for what of the device to use",
-     0},
+    {"target", KEY_TARGET, "NAME", 0, LS__CLI_TARGET_HELP, 0},
     {"tier", KEY_TIER, "TIER", 0, "Compile quick or optimized (default) code", 0},
     {"cache", KEY_CACHE, "DIR", 0,
      "Use and keep compiled code in DIR. Without it all is compiled anew", 0},

@@ -44,10 +44,7 @@ static const struct argp_option option_table[] = {
     {"time-limit", KEY_TIME_LIMIT, "SECONDS", 0, "Stop the kernel when it runs longer", 2},
     {"budget", KEY_BUDGET, "BYTES", 0, "Device memory to use at most; K, M, G may follow", 2},
     {"threads", KEY_THREADS, "N", 0, "Threads of the cpu device (default: one a core)", 2},
-    {"target", KEY_TARGET, "NAME", 0,
-     "What code is made for. cpu: native (default), sse2, avx2, ...; +scalar or +vector may follow. "
-     "vulkan: vulkan1.2, then words for what of the device to use",
-     2},
+    {"target", KEY_TARGET, "NAME", 0, LS__CLI_TARGET_HELP, 2},
     {"tier", KEY_TIER, "TIER", 0, "Compile fast (quick) or for speed (optimized, the default)", 2},
     {"cache", KEY_CACHE, "DIR", 0,
      "Keep compiled code in DIR (default: $XDG_CACHE_HOME/lockstep or ~/.cache/lockstep)", 2},

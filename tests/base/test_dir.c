@@ -12,7 +12,7 @@
 #include "base/dir.h"
 #include "base/mem.h"
 
-static char root[] = "/tmp/ls-test-dir-XXXXXX";
+static char root[] = "ls-test-dir-XXXXXX";
 
 static void path_of(char path[256], const char *name)
 {

@@ -21,7 +21,7 @@
 #include "lockstep/launch.h"
 #include "lockstep/program.h"
 
-static char folder[] = "/tmp/ls-test-cache-XXXXXX";
+static char folder[] = "ls-test-cache-XXXXXX";
 static const char *self;
 
 enum { KERNELS = 50 };

@@ -22,7 +22,7 @@
             fail_msg("%s: %s", #call, error_.message);                                             \
     } while (0)
 
-static char folder[] = "/tmp/ls-test-tiers-XXXXXX";
+static char folder[] = "ls-test-tiers-XXXXXX";
 
 static ls_device *open_device(const char *cache)
 {

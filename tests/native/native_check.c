@@ -182,7 +182,7 @@ int main(int argc, char **argv)
     argp_parse(&parser, argc, argv, 0, NULL, &a);
     const char *temporary = getenv("TMPDIR");
     char work[4096];
-    snprintf(work, sizeof work, "%s/lockstep-native-XXXXXX", temporary ? temporary : "/tmp");
+    snprintf(work, sizeof work, "%s/lockstep-native-XXXXXX", temporary ? temporary : P_tmpdir);
     if (!mkdtemp(work) || !a.batch) {
         fprintf(stderr, "native_check: cannot make a scratch folder\n");
         return 2;
