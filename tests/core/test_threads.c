@@ -161,8 +161,7 @@ static void several_threads_cancel_and_wait(void **state)
     OK(ls_device_destroy(&device, error));
 }
 
-/* --- nobody waits ------------------------------------------------------------------------------
- */
+/* --- nobody waits ----------------------------------------------------------------------------- */
 /* Looks for an end without waiting for it, so that only the device's own thread can bring it. */
 static bool ends_by_itself(const ls_fence *fence)
 {
