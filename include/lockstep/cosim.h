@@ -4,11 +4,11 @@
  *
  *   Yosys JSON --ls_design_load--> ls_design --ls_cosim_create--> ls_cosim (instances on a device)
  *
- * A design is immutable and belongs to no device. A cosim is one or many instances of it, with their
- * peripherals, on one device. Time is counted in edges: edge e is the e-th instant at which inputs
- * (clocks among them) may change; what real time that is, the caller knows. All changes of one edge
- * are applied together, then the design settles, flip-flops whose clock changed take the values from
- * before, and so on: docs/cosim.md defines an edge, to the bit. Values are two-valued.
+ * A design is immutable and belongs to no device. A cosim is one or many instances of it, with
+ * their peripherals, on one device. Time is counted in edges: edge e is the e-th instant at which
+ * inputs (clocks among them) may change; what real time that is, the caller knows. All changes of
+ * one edge are applied together, then the design settles, flip-flops whose clock changed take the
+ * values from before, and so on: docs/cosim.md defines an edge, to the bit. Values are two-valued.
  *
  * The device runs many edges in one submission. What happens in it, it does by itself: the periodic
  * schedule, the queue of timed stimulus, the peripherals (Kernel C, docs/peripherals.md). It stops
@@ -44,8 +44,8 @@ typedef struct ls_design_params {
 #define LS_DESIGN_PARAMS_INIT LS_INIT(ls_design_params)
 
 /* LS_E_NOT_FOUND (file, top), LS_E_FORMAT (module, cell, byte), LS_E_UNSUPPORTED (unknown cells by
- * name and count; combinational loops as a path; clockless memory writes). Blocks: about a second for
- * 200,000 cells. */
+ * name and count; combinational loops as a path; clockless memory writes). Blocks: about a second
+ * for 200,000 cells. */
 LS_API ls_status ls_design_load(const ls_design_params *params, ls_design **design,
                                 ls_error *error);
 LS_API void ls_design_destroy(ls_design **design);
@@ -73,9 +73,9 @@ typedef enum ls_signal_kind {
 typedef struct ls_signal_info {
     const char *name; /* path from the top, '.' between: "cpu.alu.sum"; no name of the top */
     ls_signal_kind kind;
-    uint32_t width;           /* bits */
-    int32_t offset;           /* index of its lowest bit as declared: [offset + width - 1 : offset] */
-    bool upto;                /* declared [low : high] */
+    uint32_t width; /* bits */
+    int32_t offset; /* index of its lowest bit as declared: [offset + width - 1 : offset] */
+    bool upto;      /* declared [low : high] */
     bool is_signed, is_hidden; /* hidden: the name was made by the synthesis */
 } ls_signal_info;
 LS_API ls_status ls_design_signal(const ls_design *design, uint32_t index, ls_signal_info *info,
@@ -137,7 +137,8 @@ typedef struct ls_peripheral {
 typedef struct ls_cosim ls_cosim;
 
 typedef enum ls_cosim_form {
-    LS_COSIM_AUTO,     /* compiled, but table-driven until the code is there and where it is too large */
+    LS_COSIM_AUTO, /* compiled, but table-driven until the code is there and where it is too large
+                    */
     LS_COSIM_COMPILED, /* the netlist becomes code; quick code first, then optimised code */
     LS_COSIM_TABLE     /* the netlist is data for one kernel: starts at once */
 } ls_cosim_form;
@@ -270,7 +271,8 @@ LS_API ls_status ls_cosim_memory_write(ls_cosim *cosim, uint32_t instance, uint3
                                        uint32_t first, uint32_t count, const uint64_t *words,
                                        ls_error *error);
 
-/* 32-bit words of a peripheral's private memory: how a host talks to it (a UART's queue of bytes). */
+/* 32-bit words of a peripheral's private memory: how a host talks to it (a UART's queue of bytes).
+ */
 LS_API ls_status ls_cosim_peripheral_read(ls_cosim *cosim, uint32_t instance, uint32_t peripheral,
                                           uint32_t first, uint32_t count, uint32_t *words,
                                           ls_error *error);
@@ -293,12 +295,12 @@ LS_API ls_status ls_cosim_digest(ls_cosim *cosim, uint32_t instance, uint64_t *d
 
 typedef struct ls_cosim_counters {
     size_t struct_size;
-    ls_cosim_form form;          /* in use now */
-    bool optimized;              /* optimised code is in use */
-    uint64_t edges, submissions; /* edges: of all instances */
-    uint64_t blocks_evaluated, blocks_total; /* gated: of blocks evaluated, of those there are, summed
-                                                over edges */
-    uint64_t device_ns, drain_ns; /* waiting for the device; delivering to the sink */
+    ls_cosim_form form;                      /* in use now */
+    bool optimized;                          /* optimised code is in use */
+    uint64_t edges, submissions;             /* edges: of all instances */
+    uint64_t blocks_evaluated, blocks_total; /* gated: of blocks evaluated, of those there are,
+                                                summed over edges */
+    uint64_t device_ns, drain_ns;            /* waiting for the device; delivering to the sink */
 } ls_cosim_counters;
 LS_API void ls_cosim_count(const ls_cosim *cosim, ls_cosim_counters *counters);
 

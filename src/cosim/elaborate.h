@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * From a flat netlist to the netlist program: cells become nodes of at most 64 bits with two-valued
- * rules (docs/cosim.md), what is constant is folded, equal nodes are one, nodes are put in order, clocks
- * are found, and combinational loops are refused as a path. Every named signal keeps its nodes; what a
- * run does not need it leaves out itself.
+ * rules (docs/cosim.md), what is constant is folded, equal nodes are one, nodes are put in order,
+ * clocks are found, and combinational loops are refused as a path. Every named signal keeps its
+ * nodes; what a run does not need it leaves out itself.
  */
 #ifndef LS_COSIM_ELABORATE_H
 #define LS_COSIM_ELABORATE_H

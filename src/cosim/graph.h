@@ -10,8 +10,8 @@
  * One step (docs/cosim.md, "An instant"):
  *   1. new values of inputs are stored in INPUT nodes
  *   2. EARLY nodes are evaluated: all that clocks depend on, and nothing else
- *   3. for each domain: has its clock node changed in the active direction since step 3 last saw it?
- *      Registers of triggered domains take `next`, write ports of triggered domains write (in the
+ *   3. for each domain: has its clock node changed in the active direction since step 3 last saw
+ * it? Registers of triggered domains take `next`, write ports of triggered domains write (in the
  *      order of the list), effects of triggered domains happen. What they read (next, enables,
  *      addresses, data) are nodes that are neither EARLY nor INPUT, REG or HOLD (elaboration puts
  *      COPY nodes in between), so they still have the values from before the step.
@@ -66,13 +66,14 @@
     X(CONCAT, 2, "a in the low bits, b above; w = their sum")                                      \
     X(ZEXT, 1, "a, narrower than w")                                                               \
     X(SEXT, 1, "a, narrower than w, its top bit repeated")                                         \
-    X(MEM, 1, "word a, limb imm >> 32 of memory number imm & 0xffffffff; 0 out of range; a any width")
+    X(MEM, 1,                                                                                      \
+      "word a, limb imm >> 32 of memory number imm & 0xffffffff; 0 out of range; a any width")
 
 typedef enum ls__node_op {
 #define X(name, operands, text) LS__NODE_##name,
     LS__NODE_TABLE(X)
 #undef X
-    LS__NODE_OP_COUNT
+        LS__NODE_OP_COUNT
 } ls__node_op;
 
 typedef struct ls__node_id {
@@ -88,8 +89,8 @@ typedef struct ls__node {
     uint8_t op, width, flags;
     ls__node_id operands[3];
     uint64_t imm;
-    uint32_t level; /* 0 for CONST, INPUT, REG and LOOP nodes; else above its operands. A CONST, INPUT
-                       or REG node is never evaluated. */
+    uint32_t level; /* 0 for CONST, INPUT, REG and LOOP nodes; else above its operands. A CONST,
+                       INPUT or REG node is never evaluated. */
 } ls__node;
 
 /* A register (flip-flop), or the clocked part of a HOLD. */
@@ -118,12 +119,12 @@ typedef struct ls__graph_memory {
 
 typedef struct ls__graph_write {
     uint32_t memory, domain;
-    ls__node_id address;                  /* of the word, counted from 0; no effect when >= depth */
-    const ls__node_id *enables, *data;    /* one a limb; enables are bit masks */
+    ls__node_id address;               /* of the word, counted from 0; no effect when >= depth */
+    const ls__node_id *enables, *data; /* one a limb; enables are bit masks */
 } ls__graph_write;
 
 typedef struct ls__graph_effect {
-    uint32_t kind;       /* ls__effect_kind of netlist.h */
+    uint32_t kind; /* ls__effect_kind of netlist.h */
     const uint32_t *domains;
     uint32_t domain_count; /* 0: after step 5 of any step in which enable or an argument changed */
     ls__node_id enable, condition; /* 1 bit; happens when enable && !condition (PRINT: enable) */
@@ -166,10 +167,11 @@ typedef struct ls__graph {
     ls__graph_signal *signals; /* ports of the top first */
     uint32_t node_count, input_count, reg_count, initial_count, domain_count, memory_count,
         write_count, effect_count, signal_count, port_count;
-    uint32_t early_end;   /* EARLY nodes that are evaluated lie below this index, others at or above */
+    uint32_t
+        early_end; /* EARLY nodes that are evaluated lie below this index, others at or above */
     uint32_t level_count;
-    bool has_derived; /* a clock depends on a register */
-    bool has_loops;   /* some node is LOOP */
+    bool has_derived;    /* a clock depends on a register */
+    bool has_loops;      /* some node is LOOP */
     uint32_t cell_count; /* of the netlist, for reports */
     uint8_t digest[32];  /* of the netlist */
 } ls__graph;

@@ -40,7 +40,7 @@ typedef struct ls__bits {
  * `bi` of $alu and `x`, `co` have places of their own. Widths are those of the ports; a_signed,
  * b_signed are the parameters. */
 #define LS__CELL_TABLE(X)                                                                          \
-    X(BUF, "$buf")           /* also $pos, without extension */                                    \
+    X(BUF, "$buf") /* also $pos, without extension */                                              \
     X(POS, "$pos")                                                                                 \
     X(NOT, "$not")                                                                                 \
     X(NEG, "$neg")                                                                                 \
@@ -82,32 +82,32 @@ typedef struct ls__bits {
     X(POW, "$pow")                                                                                 \
     X(LOGIC_AND, "$logic_and")                                                                     \
     X(LOGIC_OR, "$logic_or")                                                                       \
-    X(SLICE, "$slice")       /* `offset` */                                                        \
+    X(SLICE, "$slice") /* `offset` */                                                              \
     X(CONCAT, "$concat")                                                                           \
     X(MUX, "$mux")                                                                                 \
     X(NMUX, "$_NMUX_")                                                                             \
     X(PMUX, "$pmux")                                                                               \
-    X(BMUX, "$bmux")         /* also $_MUX4_, $_MUX8_, $_MUX16_ */                                 \
+    X(BMUX, "$bmux") /* also $_MUX4_, $_MUX8_, $_MUX16_ */                                         \
     X(DEMUX, "$demux")                                                                             \
     X(BWMUX, "$bwmux")                                                                             \
     X(BWEQX, "$bweqx")                                                                             \
-    X(LUT, "$lut")           /* `table` */                                                         \
-    X(SOP, "$sop")           /* `table`; b_signed unused; `depth` */                               \
-    X(AOI3, "$_AOI3_")       /* ports a, b, s = C */                                               \
+    X(LUT, "$lut")     /* `table` */                                                               \
+    X(SOP, "$sop")     /* `table`; b_signed unused; `depth` */                                     \
+    X(AOI3, "$_AOI3_") /* ports a, b, s = C */                                                     \
     X(OAI3, "$_OAI3_")                                                                             \
-    X(AOI4, "$_AOI4_")       /* ports a, b, s = C, bi = D */                                       \
+    X(AOI4, "$_AOI4_") /* ports a, b, s = C, bi = D */                                             \
     X(OAI4, "$_OAI4_")                                                                             \
-    X(FA, "$fa")             /* a, b, s = C; y, x */                                               \
-    X(LCU, "$lcu")           /* a = P, b = G, s = CI; y = CO */                                    \
-    X(ALU, "$alu")           /* a, b, s = CI, bi = BI; y, x, co */                                 \
-    X(MACC, "$macc")         /* a, b; `table` = CONFIG */                                          \
-    X(TRIBUF, "$tribuf")     /* a, s = EN; y */
+    X(FA, "$fa")         /* a, b, s = C; y, x */                                                   \
+    X(LCU, "$lcu")       /* a = P, b = G, s = CI; y = CO */                                        \
+    X(ALU, "$alu")       /* a, b, s = CI, bi = BI; y, x, co */                                     \
+    X(MACC, "$macc")     /* a, b; `table` = CONFIG */                                              \
+    X(TRIBUF, "$tribuf") /* a, s = EN; y */
 
 typedef enum ls__cell_type {
 #define X(name, text) LS__CELL_##name,
     LS__CELL_TABLE(X)
 #undef X
-    LS__CELL_TYPE_COUNT
+        LS__CELL_TYPE_COUNT
 } ls__cell_type;
 
 typedef struct ls__cell {
@@ -159,7 +159,7 @@ typedef struct ls__write_port {
 } ls__write_port;
 
 typedef struct ls__memory {
-    const char *name, *source; /* path of the memory as the source names it where known */
+    const char *name, *source;    /* path of the memory as the source names it where known */
     uint32_t width, depth, start; /* words `start` to `start + depth - 1` */
     ls__bits init;                /* width * depth bits, X where not given; or count 0: all X */
     const ls__read_port *reads;
@@ -197,7 +197,7 @@ typedef enum ls__direction {
 typedef struct ls__signal {
     const char *name; /* path from the top, without the top's own name: "cpu.alu.sum" */
     ls__nets nets;
-    int32_t offset; /* index of bit 0 in the source */
+    int32_t offset;               /* index of bit 0 in the source */
     bool upto, is_signed, hidden; /* hidden: the name was made by Yosys ("hide_name") */
     ls__direction direction;      /* of ports of the top */
     ls__bits init;                /* attribute init, count 0 = none */
@@ -218,8 +218,8 @@ typedef struct ls__netlist {
 } ls__netlist;
 
 typedef struct ls__netlist_params {
-    const char *path;           /* file, or name for messages when text is given */
-    const char *text;           /* NULL: the file is read in pieces */
+    const char *path; /* file, or name for messages when text is given */
+    const char *text; /* NULL: the file is read in pieces */
     size_t length;
     const char *top; /* NULL: the module with attribute top, else the only one that nobody uses */
     /* Called with what is odd but no error; may be NULL. */
