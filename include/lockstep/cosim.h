@@ -91,14 +91,14 @@ typedef struct ls_signal_ref {
 LS_API ls_status ls_design_find(const ls_design *design, const char *name, ls_signal_ref *ref,
                                 ls_error *error);
 
-typedef struct ls_memory_info {
+typedef struct ls_design_memory_info {
     const char *name; /* path */
     uint32_t width;   /* bits of a word */
     uint32_t depth;   /* words */
     uint32_t start;   /* address of the first */
-} ls_memory_info;
-LS_API ls_status ls_design_memory(const ls_design *design, uint32_t index, ls_memory_info *info,
-                                  ls_error *error);
+} ls_design_memory_info;
+LS_API ls_status ls_design_memory(const ls_design *design, uint32_t index,
+                                  ls_design_memory_info *info, ls_error *error);
 LS_API ls_status ls_design_find_memory(const ls_design *design, const char *name, uint32_t *index,
                                        ls_error *error);
 
