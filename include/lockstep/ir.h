@@ -169,7 +169,9 @@ typedef struct ls_param_desc {
     uint32_t size;      /* bytes of one element; 0 = that of mem */
     uint32_t alignment; /* bytes, a power of two; 0 = that of mem */
     bool is_pointer;
-    bool is_const; /* pointers: the kernel only reads */
+    bool is_const;         /* pointers: the kernel only reads */
+    uint64_t min_elements; /* pointers: the range bound has so many or more; accesses below that
+                              need no check. Recording a dispatch checks it. */
 } ls_param_desc;
 
 typedef struct ls_function_desc {

@@ -110,6 +110,7 @@ typedef struct ls_param_info {
     uint32_t size, alignment; /* bytes of one element or of the scalar */
     uint32_t offset;          /* scalars: byte in the scalar block */
     uint32_t buffer;          /* pointers: index among the pointer parameters */
+    uint64_t min_elements; /* pointers: the range bound must have so many; `static` in Kernel C */
 } ls_param_info;
 
 typedef struct ls_kernel_info {

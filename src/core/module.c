@@ -358,6 +358,7 @@ void ls__kernel_param(const ls__ir_param *param, ls_param_info *info)
         .alignment = param->alignment,
         .offset = param->offset,
         .buffer = param->buffer,
+        .min_elements = param->is_pointer && param->size ? param->min_bytes / param->size : 0,
     };
 }
 

@@ -11,12 +11,10 @@ typedef struct object {
 static object buffer_of(const ls__ir_function *kernel, uint32_t buffer, uint64_t range,
                         uint32_t access_bytes)
 {
-    for (uint32_t i = 0; i < kernel->params.count; i++) {
-        const ls__ir_param *param = &kernel->params.items[i];
-        if (param->is_pointer && param->buffer == buffer)
-            return (object){param->name, range, param->size ? param->size : access_bytes};
-    }
-    return (object){"", 0, access_bytes};
+    const ls__ir_param *param = ls__ir_buffer_param(kernel, buffer);
+    if (!param)
+        return (object){"", 0, access_bytes};
+    return (object){param->name, range, param->size ? param->size : access_bytes};
 }
 
 /* Of a function that a kernel calls the buffers are its parameters, so the device says which. */

@@ -108,17 +108,6 @@ ls_status ls__record_check_size(const ls_kernel *kernel, const uint32_t size[3],
     return LS_OK;
 }
 
-static const ls__ir_param *buffer_param(const ls_kernel *kernel, uint32_t buffer)
-{
-    const ls__ir_function *function = kernel->function;
-    for (uint32_t i = 0; i < function->params.count; i++) {
-        const ls__ir_param *param = &function->params.items[i];
-        if (param->is_pointer && param->buffer == buffer)
-            return param;
-    }
-    return NULL;
-}
-
 static ls_status check_links(const ls_dispatch *d, const ls_kernel_info *info, ls_error *error)
 {
     for (uint32_t i = 0; i < d->link_count; i++) {
@@ -168,7 +157,7 @@ static ls_status resolve_buffer(const ls_device *device, const ls_dispatch *d, u
                                 ls__use *use, ls_error *error)
 {
     char role[160];
-    const ls__ir_param *param = buffer_param(d->kernel, index);
+    const ls__ir_param *param = ls__ir_buffer_param(d->kernel->function, index);
     const ls_range *range = &d->buffers[index];
     uint64_t size;
     snprintf(role, sizeof role, "kernel '%.48s', parameter '%.48s'", d->kernel->info.name,
@@ -195,6 +184,11 @@ static ls_status resolve_buffer(const ls_device *device, const ls_dispatch *d, u
         return ls__fail(error, LS_E_INVALID_ARGUMENT,
                         "%s: a range of %llu bytes holds no element of %u bytes", role,
                         (unsigned long long)size, param->size);
+    if (size < param->min_bytes)
+        return ls__fail(error, LS_E_INVALID_ARGUMENT,
+                        "%s: it needs %llu elements, the range has %llu (%llu bytes)", role,
+                        (unsigned long long)(param->min_bytes / param->size),
+                        (unsigned long long)(size / param->size), (unsigned long long)size);
     if (param->size)
         size -= size % param->size; /* whole elements only */
     *use = (ls__use){allocation, range->offset, size, !param->is_const};

@@ -68,12 +68,10 @@ static const char *object_name(const ls__interp_machine *machine, const ls__inte
     const ls__ir_function *kernel = machine->launch->kernel;
     const char *name = NULL;
     if (base.kind == LS_BASE_BUFFER) {
-        for (uint32_t i = 0; i < kernel->params.count; i++) {
-            const ls__ir_param *param = &kernel->params.items[i];
-            if (param->is_pointer && param->buffer == frame->buffers[base.index]) {
-                name = param->name;
-                *element_bytes = param->size ? param->size : *element_bytes;
-            }
+        const ls__ir_param *param = ls__ir_buffer_param(kernel, frame->buffers[base.index]);
+        if (param) {
+            name = param->name;
+            *element_bytes = param->size ? param->size : *element_bytes;
         }
     } else if (base.kind == LS_BASE_SHARED) {
         name = kernel->shared.items[base.index].name;

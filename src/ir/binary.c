@@ -211,6 +211,7 @@ static void put_param(writer *w, const ls__ir_param *param)
     put_byte(w, (param->is_pointer ? IS_POINTER : 0u) | (param->is_const ? IS_CONST_POINTER : 0u));
     put_varint(w, param->size);
     put_varint(w, param->alignment);
+    put_varint(w, param->min_bytes);
     put_varint(w, param->field_count);
     for (uint32_t i = 0; i < param->field_count; i++) {
         put_text(w, param->fields[i].path);
@@ -507,6 +508,7 @@ static void get_param(reader *r)
     param.is_const = flags == (IS_POINTER | IS_CONST_POINTER);
     param.size = get_u32(r);
     param.alignment = get_u32(r);
+    param.min_bytes = get_varint(r, UINT64_MAX);
     if (!param.type_name[0])
         param.type_name = usual_type_name(&param);
     param.field_count = get_count(r, 3);
@@ -557,7 +559,7 @@ static void get_function(reader *r)
     for (int d = 0; f->is_kernel && d < 3; d++)
         f->workgroup[d] = get_u32(r);
     f->loc = get_loc(r);
-    uint32_t count = get_count(r, 7);
+    uint32_t count = get_count(r, 8);
     for (uint32_t i = 0; i < count; i++)
         get_param(r);
     count = get_count(r, 1);

@@ -231,8 +231,11 @@ static void add_param(ls_builder *b, const ls_param_desc *desc)
     else if ((unsigned)desc->mem >= LS_MEM_COUNT || param.size == 0 || param.alignment == 0 ||
              param.size > LS__IR_MAX_ELEMENT_BYTES || param.alignment > 16)
         mistake(b, "parameter %s has no known type or size", desc->name);
+    else if (desc->min_elements > INT64_MAX / param.size)
+        mistake(b, "parameter %s needs more elements than there can be", desc->name);
     else
-        ls__ir_param_add(b->function, param);
+        ls__ir_param_add(b->function, param)->min_bytes =
+            desc->is_pointer ? desc->min_elements * param.size : 0;
 }
 
 static bool good_desc(ls_builder *b, const ls_function_desc *desc)

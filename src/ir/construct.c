@@ -89,6 +89,16 @@ ls__ir_param *ls__ir_param_add(ls__ir_function *function, ls__ir_param param)
     return &function->params.items[function->params.count - 1];
 }
 
+const ls__ir_param *ls__ir_buffer_param(const ls__ir_function *function, uint32_t buffer)
+{
+    for (uint32_t i = 0; i < function->params.count; i++) {
+        const ls__ir_param *param = &function->params.items[i];
+        if (param->is_pointer && param->buffer == buffer)
+            return param;
+    }
+    return NULL;
+}
+
 ls_var ls__ir_var_add(ls__ir_function *function, const char *name, ls_type type)
 {
     ls__ir_variable variable = {copy_text(function->module, name), (uint8_t)type};

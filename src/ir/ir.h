@@ -38,8 +38,8 @@ typedef struct ls__ir_loc {
  * being out of range is reported (made by the pass `watch`, for devices that report; the
  * interpreter does not need it). PARTIAL on an `and` or `or` of a u32 in a buffer (made by
  * lower_memory): its offset is that of any byte in range, it leaves bytes of the word beyond the
- * range alone, may be done byte by byte, and gives 0. With INBOUNDS the operand has bits that change
- * nothing for the bytes beyond. */
+ * range alone, may be done byte by byte, and gives 0. With INBOUNDS the operand has bits that
+ * change nothing for the bytes beyond. */
 enum {
     LS__IR_RAW = 1,
     LS__IR_INBOUNDS = 2,
@@ -95,6 +95,7 @@ typedef struct ls__ir_param {
     uint32_t size, alignment; /* bytes of one element / of the scalar */
     uint32_t offset;          /* scalars: byte in the scalar block */
     uint32_t buffer;          /* pointers: buffer index */
+    uint64_t min_bytes;       /* pointers: the range bound has at least so many; whole elements */
     const ls__ir_field *fields;
     uint32_t field_count;
 } ls__ir_param;
@@ -171,6 +172,8 @@ ls__ir_function *ls__ir_function_add(ls__ir_module *module, const char *name, bo
 ls__ir_function *ls__ir_function_find(const ls__ir_module *module, ls__str name);
 ls__ir_param *ls__ir_param_add(ls__ir_function *function,
                                ls__ir_param param); /* sets offset / buffer */
+/* The pointer parameter that is this buffer, NULL when there is none. */
+const ls__ir_param *ls__ir_buffer_param(const ls__ir_function *function, uint32_t buffer);
 ls_var ls__ir_var_add(ls__ir_function *function, const char *name, ls_type type);
 ls_base ls__ir_local_add(ls__ir_function *function, const char *name, uint32_t size,
                          uint32_t alignment);

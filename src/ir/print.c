@@ -289,6 +289,8 @@ static void put_param(printer *p, const ls__ir_param *param)
     ls__strbuf_printf(p->out, " size %" PRIu32 " align %" PRIu32, param->size, param->alignment);
     if (!param->is_pointer)
         ls__strbuf_printf(p->out, " at %" PRIu32, param->offset);
+    if (param->min_bytes)
+        ls__strbuf_printf(p->out, " min %" PRIu64, param->min_bytes);
     if (param->type_name && strcmp(param->type_name, mem_name) != 0) {
         put(p, " type ");
         put_quoted(p, param->type_name);

@@ -451,6 +451,8 @@ static void read_param(reader *r, bool is_pointer)
     param.size = read_u32_after(r, "size");
     param.alignment = read_u32_after(r, "align");
     uint32_t offset = is_pointer ? 0 : read_u32_after(r, "at");
+    if (ls__ir_lex_accept_word(lex(r), "min"))
+        param.min_bytes = ls__ir_lex_u64(lex(r), UINT64_MAX);
     if (ls__ir_lex_accept_word(lex(r), "type"))
         param.type_name = ls__ir_lex_name(lex(r), r->arena);
     if (ls__ir_lex_accept(lex(r), '{'))

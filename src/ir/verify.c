@@ -157,6 +157,9 @@ static bool check_param(ls__ir_verifier *v, const ls__ir_param *param, uint32_t 
                   (i == 0 || param->fields[i - 1].offset <= field->offset),
               PARAM_LAYOUT, "field %" PRIu32, i);
     }
+    CHECK(param->min_bytes % size == 0 && param->min_bytes <= INT64_MAX &&
+              (param->is_pointer || param->min_bytes == 0),
+          PARAM_LAYOUT, "at least %" PRIu64 " bytes", param->min_bytes);
     if (param->is_pointer) {
         CHECK(param->buffer == (*buffers)++, PARAM_LAYOUT, "buffer %" PRIu32, param->buffer);
         return true;

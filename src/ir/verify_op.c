@@ -221,20 +221,11 @@ static uint32_t base_limit(const ls__ir_verifier *v, ls_base_kind kind)
     return 0;
 }
 
-static const ls__ir_param *buffer_param(const ls__ir_function *function, uint32_t buffer)
-{
-    for (uint32_t i = 0; i < function->params.count; i++) {
-        if (function->params.items[i].is_pointer && function->params.items[i].buffer == buffer)
-            return &function->params.items[i];
-    }
-    return NULL;
-}
-
 static bool check_writable(ls__ir_verifier *v, ls_base base)
 {
     CHECK(base.kind != LS_BASE_CONST, READ_ONLY, "table %" PRIu32, base.index);
     if (base.kind == LS_BASE_BUFFER)
-        CHECK(!buffer_param(v->function, base.index)->is_const, READ_ONLY, "buffer %" PRIu32,
+        CHECK(!ls__ir_buffer_param(v->function, base.index)->is_const, READ_ONLY, "buffer %" PRIu32,
               base.index);
     return true;
 }
@@ -305,6 +296,10 @@ static bool check_call_params(ls__ir_verifier *v, const ls__ir_inst *inst,
             CHECK(base.index < v->function->buffer_count, BASE, "buffer %" PRIu32, base.index);
             if (!param->is_const && !check_writable(v, base))
                 return false;
+            uint64_t known = ls__ir_buffer_param(v->function, base.index)->min_bytes;
+            CHECK(known >= param->min_bytes, CALL,
+                  "buffer %" PRIu32 " has at least %" PRIu64 " bytes, %s needs %" PRIu64,
+                  base.index, known, param->name, param->min_bytes);
         } else {
             CHECK(scalar < inst->arg_count, CALL, "%" PRIu32 " scalars", inst->arg_count);
             ls_value arg = inst->args[scalar++];

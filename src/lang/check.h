@@ -34,10 +34,10 @@ void ls__lang_report_unknown(lang_checker *c, lang_pos pos, const lang_name *nam
 
 /* check_type.c */
 lang_type *ls__lang_resolve_spec(lang_checker *c, lang_spec *spec, bool *is_const);
-/* The type of a declarator, its parts from `first` on applied to `type`; with `is_param` an array
- * is a pointer. */
+/* The type of a declarator, its parts from `first` on applied to `type`; of a parameter (with
+ * `min_count`) an array is a pointer, to the elements that `[static N]` promises, or 0. */
 lang_type *ls__lang_declarator_type(lang_checker *c, const lang_declarator *d, uint32_t first,
-                                    lang_type *type, bool *is_const, bool is_param);
+                                    lang_type *type, bool *is_const, uint32_t *min_count);
 lang_type *ls__lang_type_name(lang_checker *c, lang_spec *spec, const lang_declarator *d);
 void ls__lang_no_specifiers(lang_checker *c,
                             const lang_spec *spec); /* where only a type may stand */

@@ -124,13 +124,13 @@ static void check_signature(lang_checker *c, const lang_spec *spec, lang_functio
 }
 
 static lang_type *param_type(lang_checker *c, const lang_function *f, lang_declaration *d,
-                             bool *is_const)
+                             bool *is_const, uint32_t *min_count)
 {
     const lang_declarator *declarator = d->declarators.items[0];
     lang_pos pos = declarator->pos;
     ls__lang_no_specifiers(c, d->spec);
     lang_type *type = ls__lang_resolve_spec(c, d->spec, is_const);
-    type = ls__lang_declarator_type(c, declarator, 0, type, is_const, true);
+    type = ls__lang_declarator_type(c, declarator, 0, type, is_const, min_count);
     if (type->kind == TYPE_ERROR)
         return type;
     if (type->kind == TYPE_VOID) {
@@ -158,7 +158,7 @@ static lang_function *make_function(lang_checker *c, lang_declaration *d,
     f->is_noinline = d->spec->is_noinline;
     f->is_unordered = d->spec->is_unordered;
     f->end = d->end;
-    f->result = ls__lang_declarator_type(c, declarator, 1, base, &spec_const, false);
+    f->result = ls__lang_declarator_type(c, declarator, 1, base, &spec_const, NULL);
     f->declares_f64 = f->result->has_f64;
     check_signature(c, d->spec, f, declarator->pos);
     if (f->is_kernel)
@@ -168,12 +168,14 @@ static lang_function *make_function(lang_checker *c, lang_declaration *d,
         lang_declaration *param = part->params.items[i];
         const lang_declarator *pd = param->declarators.items[0];
         bool is_const;
+        uint32_t min_count;
         lang_symbol *symbol = LS__NEW(arena, lang_symbol);
         symbol->kind = SYM_VAR;
         symbol->storage = STORAGE_PARAM;
         symbol->name = pd->name;
         symbol->pos = pd->pos;
-        symbol->type = param_type(c, f, param, &is_const);
+        symbol->type = param_type(c, f, param, &is_const, &min_count);
+        symbol->min_count = min_count;
         symbol->is_const = is_const;
         f->declares_f64 |= symbol->type->has_f64;
         if (d->kind == DECL_FUNCTION && !pd->name)
@@ -236,6 +238,7 @@ static void function_body(lang_checker *c, lang_declaration *d, lang_function *f
             continue;
         symbol->storage = STORAGE_PARAM;
         symbol->is_const = param->is_const;
+        symbol->min_count = param->min_count;
         f->params.items[i] = symbol;
     }
     f->body = d->body;
@@ -390,7 +393,7 @@ void ls__lang_check_declaration(lang_checker *c, lang_declaration *d)
         }
         bool is_const = spec_const;
         const lang_spec *spec = d->spec;
-        lang_type *type = ls__lang_declarator_type(c, declarator, 0, base, &is_const, false);
+        lang_type *type = ls__lang_declarator_type(c, declarator, 0, base, &is_const, NULL);
         if (spec->is_kernel || spec->is_noinline || spec->is_unordered || spec->has_workgroup ||
             spec->is_inline) {
             lang_spec without = *spec;

@@ -82,7 +82,7 @@ static void add_members(lang_checker *c, lang_declaration *d, lang_type *type, u
     for (uint32_t i = 0; i < d->declarators.count && type->member_count < capacity; i++) {
         const lang_declarator *declarator = d->declarators.items[i];
         bool is_const = spec_const;
-        lang_type *member_type = ls__lang_declarator_type(c, declarator, 0, base, &is_const, false);
+        lang_type *member_type = ls__lang_declarator_type(c, declarator, 0, base, &is_const, NULL);
         if (!can_be_stored(c, declarator->pos, member_type, declarator->name))
             member_type = TY(I32);
         for (uint32_t k = 0; k < type->member_count; k++) {
@@ -255,8 +255,10 @@ static lang_type *pointer_part(lang_checker *c, const lang_part *part, lang_type
 }
 
 lang_type *ls__lang_declarator_type(lang_checker *c, const lang_declarator *d, uint32_t first,
-                                    lang_type *type, bool *is_const, bool is_param)
+                                    lang_type *type, bool *is_const, uint32_t *min_count)
 {
+    if (min_count)
+        *min_count = 0;
     for (uint32_t i = d->parts.count; i > first; i--) {
         const lang_part *part = &d->parts.items[i - 1];
         if (type->kind == TYPE_ERROR)
@@ -265,12 +267,19 @@ lang_type *ls__lang_declarator_type(lang_checker *c, const lang_declarator *d, u
             ls__lang_report(c->context, part->pos, D_FUNCTION_POINTER);
             return TY(ERROR);
         }
-        if (part->kind == PART_ARRAY && !(is_param && i - 1 == first)) {
+        bool is_pointer = min_count && i - 1 == first;
+        if (part->is_minimum && !is_pointer) {
+            ls__lang_report(c->context, part->pos, D_STATIC_COUNT);
+            return TY(ERROR);
+        }
+        if (part->kind == PART_ARRAY && !is_pointer) {
             type = array_part(c, part, d->name, type, i - 1 == first);
         } else if (part->kind == PART_ARRAY) {
             lang_type *array = array_part(c, part, d->name, type, true);
             if (array->kind == TYPE_ERROR)
                 return array;
+            if (part->is_minimum)
+                *min_count = array->count;
             lang_part as_pointer = {.kind = PART_POINTER, .pos = part->pos};
             type = pointer_part(c, &as_pointer, type, is_const);
         } else {
@@ -285,5 +294,5 @@ lang_type *ls__lang_type_name(lang_checker *c, lang_spec *spec, const lang_decla
     bool is_const;
     ls__lang_no_specifiers(c, spec);
     lang_type *type = ls__lang_resolve_spec(c, spec, &is_const);
-    return ls__lang_declarator_type(c, d, 0, type, &is_const, false);
+    return ls__lang_declarator_type(c, d, 0, type, &is_const, NULL);
 }

@@ -28,10 +28,10 @@ enum {
     LANG_MAX_TYPE_DEPTH = 32,
     LANG_MAX_MEMBERS = 4096,
     LANG_MAX_CALL_DEPTH = 64,
-    LANG_MAX_REGION_DEPTH = 60,  /* of the IR; passes may need some of the other half */
-    LANG_MAX_VALUES = 4000000,   /* of one IR function, after inlining; the IR allows a few more */
-    LANG_MAX_STEPS = 16 << 20,   /* tree nodes lowered, counting each inlined copy */
-    LANG_MAX_FIELDS = 4096,      /* described to tools per parameter */
+    LANG_MAX_REGION_DEPTH = 60, /* of the IR; passes may need some of the other half */
+    LANG_MAX_VALUES = 4000000,  /* of one IR function, after inlining; the IR allows a few more */
+    LANG_MAX_STEPS = 16 << 20,  /* tree nodes lowered, counting each inlined copy */
+    LANG_MAX_FIELDS = 4096,     /* described to tools per parameter */
     LANG_SMALL_LEAVES =
         16 /* a struct of at most so many scalars, without arrays, is kept in variables */
 };
@@ -369,6 +369,7 @@ typedef struct lang_part { /* one derivation of a declarator, outermost (nearest
     bool is_const; /* pointer: itself const */
     lang_pos pos;
     lang_expr *count; /* array; NULL = [] */
+    bool is_minimum;  /* array: [static count] */
     LS__VEC(lang_declaration *) params;
 } lang_part;
 
@@ -463,7 +464,8 @@ struct lang_symbol {
     lang_name *name;
     lang_pos pos;
     lang_type *type;
-    uint64_t bits; /* SYM_CONST: i32 value bits */
+    uint32_t min_count; /* STORAGE_PARAM: elements that `[static N]` promises */
+    uint64_t bits;      /* SYM_CONST: i32 value bits */
     lang_function *function;
     const uint8_t *bytes; /* STORAGE_TABLE: the contents */
     lang_binding binding;

@@ -113,9 +113,45 @@ static lang_value inline_result(lang_lower *l, const lang_frame *frame)
     return ls__lang_zero_value(l, type);
 }
 
+/* Bytes that are known to lie behind a pointer. */
+static uint64_t least_bytes(const lang_lower *l, const lang_value *pointer)
+{
+    const ls__ir_function *f = l->cursor.function;
+    uint64_t size = 0;
+    ls_base base = pointer->base;
+    if (base.kind == LS_BASE_BUFFER)
+        size = ls__ir_buffer_param(f, base.index)->min_bytes;
+    else if (base.kind == LS_BASE_SHARED)
+        size = f->shared.items[base.index].size;
+    else if (base.kind == LS_BASE_LOCAL)
+        size = f->locals.items[base.index].size;
+    else if (base.kind == LS_BASE_CONST)
+        size = f->module->tables.items[base.index].size;
+    int64_t offset = pointer->offset.known;
+    bool is_inside = pointer->offset.is_known && offset >= 0 && (uint64_t)offset < size;
+    return is_inside ? size - (uint64_t)offset : 0;
+}
+
+/* `[static N]`: what is given has the elements. */
+static void check_counts(lang_lower *l, const lang_function *f, const lang_value *args,
+                         lang_pos pos)
+{
+    for (uint32_t i = 0; i < f->params.count; i++) {
+        const lang_symbol *param = f->params.items[i];
+        if (!param->min_count)
+            continue;
+        uint64_t known = least_bytes(l, &args[i]) / param->type->target->size;
+        if (known < param->min_count)
+            ls__lang_report(l->context, pos, D_STATIC_ARGUMENT, i + 1,
+                            LS__STR_ARG(f->symbol->name->text), param->min_count,
+                            (unsigned long long)known);
+    }
+}
+
 lang_value ls__lang_inline_call(lang_lower *l, lang_function *f, const lang_value *args,
                                 lang_pos pos)
 {
+    check_counts(l, f, args, pos);
     lang_binding pointer = {0};
     lang_frame frame = {
         .function = f, .is_inlined = true, .is_simple = is_simple(f), .outer = l->frame};
@@ -146,6 +182,7 @@ lang_value ls__lang_noinline_call(lang_lower *l, lang_function *f, const lang_va
     ls__arena *arena = &l->context->arena;
     LS__VEC(ls_value) scalars = {0};
     LS__VEC(ls_base) bases = {0};
+    check_counts(l, f, args, pos);
     for (uint32_t i = 0; i < f->params.count; i++) {
         const lang_value *arg = &args[i];
         if (f->params.items[i]->type->kind == TYPE_POINTER) {
@@ -230,6 +267,7 @@ static void add_param(lang_lower *l, lang_function *f, const lang_symbol *symbol
         .is_const = is_pointer && type->target_const,
         .size = element->size,
         .alignment = element->alignment,
+        .min_bytes = (uint64_t)symbol->min_count * element->size,
     };
     if (element->mem == LS_MEM_NONE && element->leaf_count <= LANG_MAX_FIELDS) {
         field_list list = {

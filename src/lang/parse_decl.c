@@ -363,7 +363,8 @@ static void suffixes(lang_parser *p, lang_declarator *d)
         lang_part part = {.pos = ls__lang_peek(p, 0)->pos};
         if (ls__lang_accept(p, TOK_LEFT_BRACKET)) {
             part.kind = PART_ARRAY;
-            if (!ls__lang_at(p, TOK_RIGHT_BRACKET))
+            part.is_minimum = ls__lang_accept(p, TOK_STATIC);
+            if (part.is_minimum || !ls__lang_at(p, TOK_RIGHT_BRACKET))
                 part.count = ls__lang_parse_conditional(p);
             ls__lang_expect(p, TOK_RIGHT_BRACKET);
         } else if (ls__lang_accept(p, TOK_LEFT_PAREN)) {

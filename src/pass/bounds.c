@@ -7,7 +7,8 @@
  *
  * Intervals of values (interval.c), narrowed by the conditions around a place: the sides of an
  * `if`, and what follows an `if` with a side that jumps away. Accesses are proved against objects
- * of fixed size (buffers have no size known here); index arithmetic against i64 and its count.
+ * of fixed size and against what a buffer parameter promises (min_bytes); index arithmetic against
+ * i64 and its count.
  *
  * Variables have one interval for the whole function, found in a walk before the one that marks:
  * the join of 0 and all sets. An increment of a variable by a constant that cannot wrap (because a
@@ -233,7 +234,7 @@ static void mark(proof *p, ls__ir_inst *inst)
                                      interval_of(p, inst->args[1], LOOK_BACK)))
             flag = LS__IR_NOWRAP;
     } else if (ls__pass_accesses_memory(inst)) {
-        uint64_t size = ls__pass_object_size(p->function, inst->base);
+        uint64_t size = ls__pass_least_size(p->function, inst->base);
         uint64_t bytes = ls__ir_mem_bytes((ls_mem)inst->mem);
         ls__interval offset = interval_of(p, inst->args[0], LOOK_BACK);
         if (size >= bytes && offset.low >= 0 && (uint64_t)offset.high <= size - bytes)

@@ -156,12 +156,8 @@ static void note_write(ls__pass_writes *writes, ls_base base)
 /* Whether the callee may write the buffer it gets as its pointer parameter number `buffer`. */
 static bool callee_writes(const ls__ir_function *callee, uint32_t buffer)
 {
-    for (uint32_t i = 0; i < callee->params.count; i++) {
-        const ls__ir_param *param = &callee->params.items[i];
-        if (param->is_pointer && param->buffer == buffer)
-            return !param->is_const;
-    }
-    return true;
+    const ls__ir_param *param = ls__ir_buffer_param(callee, buffer);
+    return !param || !param->is_const;
 }
 
 static bool visit_writes(ls__ir_inst *inst, void *context)
@@ -210,4 +206,11 @@ uint64_t ls__pass_object_size(const ls__ir_function *function, ls_base base)
     default:
         return 0;
     }
+}
+
+uint64_t ls__pass_least_size(const ls__ir_function *function, ls_base base)
+{
+    if (base.kind == LS_BASE_BUFFER)
+        return ls__ir_buffer_param(function, base.index)->min_bytes;
+    return ls__pass_object_size(function, base);
 }

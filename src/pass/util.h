@@ -58,6 +58,8 @@ bool ls__pass_is_invariant_load(const ls__pass_writes *writes, const ls__ir_inst
 
 /* Size of a shared, local or constant object; 0 for buffers, whose range is known at run time. */
 uint64_t ls__pass_object_size(const ls__ir_function *function, ls_base base);
+/* The same, and of a buffer what its parameter promises. */
+uint64_t ls__pass_least_size(const ls__ir_function *function, ls_base base);
 bool ls__pass_accesses_memory(const ls__ir_inst *inst); /* load, store, atomic, atomic_cas */
 
 #endif

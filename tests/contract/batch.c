@@ -175,6 +175,64 @@ static void dispatch_arguments_are_checked(void **state)
     ls_program_destroy(&program);
 }
 
+static const char least_text[] = "noinline u32 part(const u32 s[static 8], u32 i)\n"
+                                 "{\n"
+                                 "    return s[7] + s[i & 7u];\n"
+                                 "}\n"
+                                 "kernel workgroup(8) void least(u32 s[static 8], u32 *y)\n"
+                                 "{\n"
+                                 "    u32 i = global_id(0);\n"
+                                 "    if (i < 8u)\n"
+                                 "        s[i] += 1u;\n"
+                                 "    grid_barrier();\n"
+                                 "    y[i] = part(s, i);\n"
+                                 "}\n";
+
+/* A parameter `u32 s[static 8]`: the check is of the range, not of the buffer. */
+static void least_sizes_are_checked_when_recorded(void **state)
+{
+    fixture *f = *state;
+    ls_program *program = contract_program(f, least_text);
+    ls_buffer *s = contract_buffer_u32(f, NULL, 16), *y = contract_buffer_u32(f, NULL, 16);
+    ls_buffer *sizes = contract_buffer_u32(f, (uint32_t[]){16, 1, 1}, 3);
+    ls_batch *batch = new_batch(f);
+    static const uint32_t maximum[3] = {16, 1, 1};
+    ls_range buffers[2] = {{s, 16, 31}, WHOLE(y)};
+    ls_dispatch d = LS_DISPATCH_INIT;
+    d.kernel = contract_kernel(program, "least");
+    d.global_size[0] = 16;
+    d.buffers = buffers;
+    d.buffer_count = 2;
+    ls_param_info info;
+    ls_kernel_param(d.kernel, 0, &info);
+    assert_int_equal(info.min_elements, 8);
+    ls_kernel_param(d.kernel, 1, &info);
+    assert_int_equal(info.min_elements, 0);
+    ls_error e = {0};
+    assert_int_equal(ls_batch_dispatch(batch, &d, &e), LS_E_INVALID_ARGUMENT);
+    assert_non_null(strstr(e.message, "parameter 's'"));
+    assert_non_null(strstr(e.message, "needs 8 elements, the range has 7"));
+    REFUSED(LS_E_INVALID_ARGUMENT,
+            ls_batch_dispatch_indirect(batch, &d, WHOLE(sizes), maximum, error));
+    buffers[0] = (ls_range){s, 36, LS_WHOLE};
+    REFUSED(LS_E_INVALID_ARGUMENT, ls_batch_dispatch(batch, &d, error));
+    buffers[0] = (ls_range){s, 16, 32};
+    OK(ls_batch_fill(batch, WHOLE(s), &(uint32_t){5}, 4, NULL, error));
+    OK(ls_batch_dispatch(batch, &d, error));
+    contract_run(f, batch);
+    contract_expect_u32(s, 3, 5);
+    contract_expect_u32(s, 4, 6);
+    contract_expect_u32(s, 11, 6);
+    contract_expect_u32(s, 12, 5);
+    contract_expect_u32(y, 0, 12);
+    contract_expect_u32(y, 15, 12);
+    ls_batch_destroy(&batch);
+    ls_buffer_destroy(&s);
+    ls_buffer_destroy(&y);
+    ls_buffer_destroy(&sizes);
+    ls_program_destroy(&program);
+}
+
 static void commands_run_in_order(void **state)
 {
     fixture *f = *state;
@@ -430,6 +488,7 @@ const struct CMUnitTest contract_batch_tests[] = {
     TEST(element_types_must_match),
     TEST(usage_is_enforced),
     TEST(dispatch_arguments_are_checked),
+    TEST(least_sizes_are_checked_when_recorded),
     TEST(commands_run_in_order),
     TEST(fills_take_patterns),
     TEST(repeat_takes_its_count_at_submission),

@@ -17,18 +17,19 @@ static ls_module *compile(const char *text, ls_diagnostics **diagnostics, ls_sta
     return module;
 }
 
-static const char tile_text[] = "kernel workgroup(32, 2) void tile(u32 n, const f32 *x, f32 *y)\n"
-                                "{\n"
-                                "    shared f32 part[64];\n"
-                                "    f32 mine[4];\n"
-                                "    u32 i = global_id(0) + global_id(1) * 32;\n"
-                                "    u32 l = local_id(0) + local_id(1) * 32;\n"
-                                "    mine[l % 4] = i < n ? x[i] : 0.0f;\n"
-                                "    part[l] = exp(mine[l % 4]);\n"
-                                "    barrier();\n"
-                                "    if (i < n)\n"
-                                "        y[i] = part[63 - l];\n"
-                                "}\n";
+static const char tile_text[] =
+    "kernel workgroup(32, 2) void tile(u32 n, const f32 x[static 8], f32 *y)\n"
+    "{\n"
+    "    shared f32 part[64];\n"
+    "    f32 mine[4];\n"
+    "    u32 i = global_id(0) + global_id(1) * 32;\n"
+    "    u32 l = local_id(0) + local_id(1) * 32;\n"
+    "    mine[l % 4] = i < n ? x[i] : 0.0f;\n"
+    "    part[l] = exp(mine[l % 4]);\n"
+    "    barrier();\n"
+    "    if (i < n)\n"
+    "        y[i] = part[63 - l];\n"
+    "}\n";
 
 static void kernels_describe_themselves(void **state)
 {
@@ -54,6 +55,7 @@ static void kernels_describe_themselves(void **state)
     assert_true(param.is_pointer && param.is_const);
     assert_int_equal(param.mem, LS_MEM_F32);
     assert_int_equal(param.buffer, 0);
+    assert_int_equal(param.min_elements, 8);
     FAILS(LS_E_NOT_FOUND, ls_module_param(module, "tile", 3, &param, error));
     ls_error e = {0};
     assert_int_equal(ls_module_find_kernel(module, "tiles", &info, &e), LS_E_NOT_FOUND);
@@ -191,7 +193,7 @@ static void transforming_makes_a_new_module(void **state)
 static void claims_of_bounds_are_not_believed(void **state)
 {
     (void)state;
-    static const char text[] = "lockstep ir 1\n\n"
+    static const char text[] = "lockstep ir 2\n\n"
                                "kernel @f workgroup(1, 1, 1) {\n"
                                "  buffer y : u32 size 4 align 4\n"
                                "  %1 = const 4000000 : i64\n"

@@ -13,7 +13,7 @@
 
 enum { VERSION_AT = 8, CONTRACT_AT = 12, SIZE_AT = 16, DIGEST_AT = 24, BODY_AT = 56 };
 
-static const char text[] = "lockstep ir 1\n"
+static const char text[] = "lockstep ir 2\n"
                            "file \"a.kc\"\n"
                            "spec N : i32 = -3 default 4\n"
                            "table t align 4 {\n  01020304\n}\n"

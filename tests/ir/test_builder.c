@@ -15,14 +15,14 @@
 
 static const ls_param_desc helper_params[] = {
     {.name = "x", .mem = LS_MEM_F32},
-    {.name = "out", .mem = LS_MEM_U32, .is_pointer = true},
+    {.name = "out", .mem = LS_MEM_U32, .is_pointer = true, .min_elements = 2},
 };
 
 static const ls_param_desc main_params[] = {
     {.name = "n", .mem = LS_MEM_U32},
     {.name = "a", .mem = LS_MEM_F64},
     {.name = "in", .mem = LS_MEM_F32, .is_pointer = true, .is_const = true},
-    {.name = "out", .mem = LS_MEM_U32, .is_pointer = true},
+    {.name = "out", .mem = LS_MEM_U32, .is_pointer = true, .min_elements = 3},
     {.name = "pairs", .size = 8, .alignment = 4, .is_pointer = true},
 };
 
@@ -101,12 +101,12 @@ static void build_main(ls_builder *b)
     ls_builder_end(b);
 }
 
-static const char expected[] = "lockstep ir 1\n"
+static const char expected[] = "lockstep ir 2\n"
                                "table t align 4 {\n  01020304\n}\n"
                                "\n"
                                "function @helper -> i32 {\n"
                                "  scalar x : f32 size 4 align 4 at 0\n"
-                               "  buffer out : u32 size 4 align 4\n"
+                               "  buffer out : u32 size 4 align 4 min 8\n"
                                "  %1 = param f32 0 : f32\n"
                                "  %2 = f2s 16 %1 : i32\n"
                                "  return %2\n"
@@ -116,7 +116,7 @@ static const char expected[] = "lockstep ir 1\n"
                                "  scalar n : u32 size 4 align 4 at 0\n"
                                "  scalar a : f64 size 8 align 8 at 8\n"
                                "  buffer in : const f32 size 4 align 4\n"
-                               "  buffer out : u32 size 4 align 4\n"
+                               "  buffer out : u32 size 4 align 4 min 12\n"
                                "  buffer pairs : struct size 8 align 4\n"
                                "  shared s size 32 align 8\n"
                                "  local l size 16 align 4\n"
@@ -345,6 +345,16 @@ static void mistake_pointer_as_scalar(ls_builder *b)
     ls_builder_param(b, 1);
 }
 
+static void mistake_too_many_elements(ls_builder *b)
+{
+    const ls_param_desc many = {
+        .name = "x", .mem = LS_MEM_U64, .is_pointer = true, .min_elements = UINT64_MAX / 8};
+    ls_builder_begin(b, &(ls_function_desc){.struct_size = sizeof(ls_function_desc),
+                                            .name = "f",
+                                            .params = &many,
+                                            .param_count = 1});
+}
+
 static void mistake_depth(ls_builder *b)
 {
     begin_plain(b);
@@ -379,6 +389,7 @@ static void test_mistakes(void **state)
         {mistake_unknown_mem, "ls_builder_load"},
         {mistake_no_callee, "ls_builder_call"},
         {mistake_pointer_as_scalar, "ls_builder_param"},
+        {mistake_too_many_elements, "ls_builder_begin"},
         {mistake_depth, "ls_builder_begin_block"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
