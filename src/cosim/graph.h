@@ -5,14 +5,17 @@
  * bits of 64, the others zero. Both forms give the same values at the end of every step.
  *
  * Order. Nodes are evaluated by ascending index: operands come before users. Exceptions are REG and
- * HOLD nodes, whose value is kept state, and users of HOLD nodes marked LOOP.
+ * HOLD nodes, whose value is kept state, and users of HOLD nodes marked LOOP: these are evaluated
+ * last, after all other nodes (among EARLY nodes: after all other EARLY nodes), so nodes that come
+ * before them see their value of the sweep before.
  *
  * One step (docs/cosim.md, "An instant"):
  *   1. new values of inputs are stored in INPUT nodes
- *   2. EARLY nodes are evaluated: all that clocks depend on, and nothing else
+ *   2. EARLY nodes are evaluated: all that clocks depend on, and nothing else; again while an EARLY
+ *      LOOP node changes
  *   3. for each domain: has its clock node changed in the active direction since step 3 last saw
- * it? Registers of triggered domains take `next`, write ports of triggered domains write (in the
- *      order of the list), effects of triggered domains happen. What they read (next, enables,
+ *      it? Registers of triggered domains take `next`, write ports of triggered domains write (in
+ *      the order of the list), effects of triggered domains happen. What they read (next, enables,
  *      addresses, data) are nodes that are neither EARLY nor INPUT, REG or HOLD (elaboration puts
  *      COPY nodes in between), so they still have the values from before the step.
  *   4. all nodes are evaluated; again while a LOOP node changes, at most 100 times
@@ -26,6 +29,7 @@
 #define LS_COSIM_GRAPH_H
 
 #include "base/arena.h"
+#include "base/str.h"
 #include "lockstep/base.h"
 
 /*
@@ -82,15 +86,16 @@ typedef struct ls__node_id {
 
 enum {
     LS__NODE_EARLY = 1, /* clocks depend on it: evaluated in step 2 and again in step 4 */
-    LS__NODE_LOOP = 2   /* a HOLD that is used before its place in the order */
+    LS__NODE_LOOP = 2   /* a HOLD that is used before its place in the order; see above */
 };
 
 typedef struct ls__node {
     uint8_t op, width, flags;
     ls__node_id operands[3];
     uint64_t imm;
-    uint32_t level; /* 0 for CONST, INPUT, REG and LOOP nodes; else above its operands. A CONST,
-                       INPUT or REG node is never evaluated. */
+    uint32_t level; /* 0 for CONST, INPUT and REG, which are never evaluated. Else above the level
+                       of operands with a lower index, and of users with a lower index (of LOOP
+                       nodes): evaluating level by level gives what evaluating by index gives. */
 } ls__node;
 
 /* A register (flip-flop), or the clocked part of a HOLD. */
@@ -167,17 +172,16 @@ typedef struct ls__graph {
     ls__graph_signal *signals; /* ports of the top first */
     uint32_t node_count, input_count, reg_count, initial_count, domain_count, memory_count,
         write_count, effect_count, signal_count, port_count;
-    uint32_t
-        early_end; /* EARLY nodes that are evaluated lie below this index, others at or above */
+    uint32_t early_end; /* evaluated nodes below this index are EARLY, those from it on are not */
     uint32_t level_count;
-    bool has_derived;    /* a clock depends on a register */
+    bool has_derived;    /* a clock depends on a register or a memory that is written */
     bool has_loops;      /* some node is LOOP */
     uint32_t cell_count; /* of the netlist, for reports */
     uint8_t digest[32];  /* of the netlist */
 } ls__graph;
 
 /* Value of a combinational node (not REG, HOLD, INPUT, MEM) from its operands: the definition that
- * folding, both forms and the tests are held to (eval.c). `operand_width` is that of operand a. */
+ * folding, both forms and the tests are held to (eval.c). `a_width` is that of operand a. */
 uint64_t ls__node_eval(ls__node_op op, uint8_t width, uint64_t imm, uint64_t a, uint64_t b,
                        uint64_t c, uint8_t a_width);
 const char *ls__node_op_name(ls__node_op op);
@@ -189,6 +193,8 @@ static inline uint64_t ls__node_mask(uint8_t width)
 
 /* Checks what this header promises; NULL, or static text saying what is wrong (tests, debug). */
 const char *ls__graph_verify(const ls__graph *graph, uint32_t *node);
+/* One line a node, register, write port, effect and signal: for people. */
+void ls__graph_dump(const ls__graph *graph, ls__strbuf *text);
 void ls__graph_destroy(ls__graph **graph);
 
 #endif
