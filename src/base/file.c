@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files: reading a whole one, and writing one so that it is seen complete or not at all. A symbolic
- * link is followed before the temporary file is made, so that the link stays and its target is
- * replaced. The temporary file is created with the mode of the file it replaces, or as the umask
- * says.
+ * Files: reading a whole one or pieces, and writing one so that it is seen complete or not at all,
+ * or while it grows. For the former a symbolic link is followed before the temporary file is made,
+ * so that the link stays and its target is replaced. The temporary file is created with the mode of
+ * the file it replaces, or as the umask says.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -156,8 +156,10 @@ bool ls__os_same_file(const char *a, const char *b)
 /* Creates a new file next to writer->path; the name is free when open says so. */
 static ls_status open_temporary(ls__os_writer *writer, const struct stat *old, ls_error *error)
 {
-    enum { MOST = 200 }; /* bytes of the name kept: names have at most 255, and this one is
-                            longer */
+    enum {
+        MOST = 200
+    }; /* bytes of the name kept: names have at most 255, and this one is
+          longer */
     const char *base = strrchr(writer->path, '/') + 1; /* a resolved path has one */
     size_t bytes = strlen(writer->path) + 48;
     writer->temporary = ls__mem_alloc(bytes, 1);
@@ -337,4 +339,123 @@ void ls__os_writer_abort(ls__os_writer **writer)
     ls__mem_free(w->name);
     ls__mem_free(w);
     *writer = NULL;
+}
+
+/* --- pieces ---------------------------------------------------------------------------------- */
+struct ls__os_reader {
+    int fd;
+    char *name;
+};
+
+ls_status ls__os_reader_open(const char *path, ls__os_reader **reader, ls_error *error)
+{
+    struct stat info;
+    ls_status status = LS_OK;
+    *reader = NULL;
+    ls__os_reader *opened = ls__mem_alloc(1, sizeof *opened);
+    if (!opened)
+        return ls__fail_oom(error, sizeof *opened);
+    opened->name = ls__mem_strdup(path);
+    opened->fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (opened->fd < 0)
+        status = fail_errno(error, "open", path, errno);
+    else if (fstat(opened->fd, &info) != 0)
+        status = fail_errno(error, "read", path, errno);
+    else if (S_ISDIR(info.st_mode))
+        status = fail_errno(error, "read", path, EISDIR);
+    else if (!opened->name)
+        status = ls__fail_oom(error, strlen(path) + 1);
+    if (status != LS_OK)
+        ls__os_reader_close(&opened);
+    *reader = opened;
+    return status;
+}
+
+ls_status ls__os_reader_read(ls__os_reader *reader, void *bytes, size_t capacity, size_t *count,
+                             ls_error *error)
+{
+    ssize_t got;
+    do
+        got = read(reader->fd, bytes, capacity);
+    while (got < 0 && errno == EINTR);
+    *count = got > 0 ? (size_t)got : 0;
+    return got < 0 ? fail_errno(error, "read", reader->name, errno) : LS_OK;
+}
+
+void ls__os_reader_close(ls__os_reader **reader)
+{
+    ls__os_reader *r = *reader;
+    *reader = NULL;
+    if (!r)
+        return;
+    if (r->fd >= 0)
+        close(r->fd);
+    ls__mem_free(r->name);
+    ls__mem_free(r);
+}
+
+struct ls__os_appender {
+    int fd;
+    bool is_regular;
+    uint64_t size; /* whole pieces */
+    char *name;
+};
+
+ls_status ls__os_appender_open(const char *path, ls__os_appender **appender, ls_error *error)
+{
+    struct stat info;
+    ls_status status = LS_OK;
+    *appender = NULL;
+    ls__os_appender *opened = ls__mem_alloc(1, sizeof *opened);
+    if (!opened)
+        return ls__fail_oom(error, sizeof *opened);
+    opened->name = ls__mem_strdup(path);
+    opened->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (opened->fd < 0 || fstat(opened->fd, &info) != 0)
+        status = fail_errno(error, "write", path, errno);
+    else if (!opened->name)
+        status = ls__fail_oom(error, strlen(path) + 1);
+    else
+        opened->is_regular = S_ISREG(info.st_mode);
+    if (status != LS_OK)
+        ls__os_appender_close(&opened, NULL);
+    *appender = opened;
+    return status;
+}
+
+ls_status ls__os_appender_write(ls__os_appender *appender, const void *bytes, size_t size,
+                                ls_error *error)
+{
+    const char *next = bytes;
+    size_t left = size;
+    while (left > 0) {
+        ssize_t count = write(appender->fd, next, left);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count < 0) {
+            ls_status status = fail_errno(error, "write", appender->name, errno);
+            if (appender->is_regular && ftruncate(appender->fd, (off_t)appender->size) != 0)
+                ls__fail_hint(error, status, "its last line may be cut");
+            return status;
+        }
+        next += count;
+        left -= (size_t)count;
+    }
+    appender->size += size;
+    return LS_OK;
+}
+
+ls_status ls__os_appender_close(ls__os_appender **appender, ls_error *error)
+{
+    ls__os_appender *a = *appender;
+    ls_status status = LS_OK;
+    *appender = NULL;
+    if (!a)
+        return LS_OK;
+    /* Some file systems report a full disk only here. */
+    if (a->fd >= 0 && close(a->fd) != 0 && errno != EINTR)
+        status = fail_errno(error, "write", a->name, errno);
+    ls__mem_free(a->name);
+    ls__mem_free(a);
+    return status;
 }

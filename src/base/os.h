@@ -55,6 +55,23 @@ ls_status ls__os_writer_flush(ls__os_writer *writer, ls_error *error);
 ls_status ls__os_writer_commit(ls__os_writer **writer, ls_error *error); /* writes NULL */
 void ls__os_writer_abort(ls__os_writer **writer);                        /* accepts NULL */
 
+/* A file read from its start, piece by piece; pipes too. */
+typedef struct ls__os_reader ls__os_reader;
+ls_status ls__os_reader_open(const char *path, ls__os_reader **reader, ls_error *error);
+/* At least one byte, or *count = 0 at the end. Blocks. */
+ls_status ls__os_reader_read(ls__os_reader *reader, void *bytes, size_t capacity, size_t *count,
+                             ls_error *error);
+void ls__os_reader_close(ls__os_reader **reader); /* accepts NULL, writes NULL */
+
+/* A file that is seen while it grows, such as a waveform: emptied at once, then written piece by
+ * piece. When a piece fails, a regular file is cut behind the last whole one; only close may
+ * follow. Unlike a writer it replaces the contents even when it fails. */
+typedef struct ls__os_appender ls__os_appender;
+ls_status ls__os_appender_open(const char *path, ls__os_appender **appender, ls_error *error);
+ls_status ls__os_appender_write(ls__os_appender *appender, const void *bytes, size_t size,
+                                ls_error *error);
+ls_status ls__os_appender_close(ls__os_appender **appender, ls_error *error); /* writes NULL */
+
 /* What opening a writer would say of the path now; makes no file and opens none. */
 ls_status ls__os_check_writable(const char *path, ls_error *error);
 
