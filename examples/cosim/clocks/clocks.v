@@ -83,9 +83,7 @@ module clocks (
             captured <= data;
 
     always @*
-        if (!reset_n)
-            latched = 8'd0;
-        else if (!hold)
+        if (!hold)
             latched = data;
 
     reg [7:0] sampled;

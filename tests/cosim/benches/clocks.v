@@ -2,7 +2,7 @@
 `timescale 1ns / 1ps
 
 module bench;
-    reg clk_a = 0, clk_b = 0, reset_n = 1, set = 0, choose = 0, enable = 1, hold = 0;
+    reg clk_a = 0, clk_b = 0, reset_n = 1, set = 0, choose = 0, enable = 1, hold = 1;
     reg [7:0] data = 8'h5a;
     wire half, clk_chosen, clk_gated;
     wire [7:0] slow, chosen, gated, falling, captured, latched, crossed;
@@ -24,6 +24,7 @@ module bench;
     initial begin
         #2 reset_n = 0;
         enable = 0;
+        hold = 0;
         #3 reset_n = 1;
         #400 show;                  // ten edges of a: five of half, all chosen, none gated
         enable = 1;                 // clk_a is low
@@ -46,4 +47,4 @@ endmodule
 // expect: slow 18 chosen 30 gated 25 falling 87 captured 5a latched 5a crossed 5a
 // expect: slow 19 chosen 32 gated 28 falling 77 captured c3 latched 5a crossed c3
 // expect: slow 19 chosen 32 gated 28 falling 77 captured ff latched 5a crossed c3
-// expect: slow 0 chosen 0 gated 0 falling 00 captured 00 latched 00 crossed 00
+// expect: slow 0 chosen 0 gated 0 falling 00 captured 00 latched 5a crossed 00

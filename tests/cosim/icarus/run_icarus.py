@@ -1,0 +1,223 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Simulates a netlist in Icarus Verilog with a stimulus, and keeps the dump of all its nets.
+
+usage: run_icarus.py [OPTIONS] NETLIST STIMULUS OUT.vcd
+
+NETLIST is a Yosys JSON netlist, which Yosys turns into Verilog, or (*.v) Verilog together with --json,
+the netlist that tells its ports. STIMULUS is a dump of the inputs.
+
+The bench changes clocks at once and all other inputs by non-blocking assignment, so an edge sees the
+other inputs as they were before, also those that change at its time. Inputs that clock pins or latch
+enables hang on are clocks.
+
+Verilog leaves open in which order things happen after a flip-flop changed a clock: a flip-flop that the
+new clock drives may see its data before or after they settled. By default the flip-flops of the
+generated Verilog therefore wait until everything of a time step has settled (`#0`), and take no edge at
+time 0, where nets change from x to what they are. With --as-is the Verilog stays as it is.
+
+Constants that are x or z, nets nobody drives and state without an initial value are 0, as they are in a
+two-valued simulation. With --four-valued they are x.
+"""
+
+import argparse
+import pathlib
+import re
+import subprocess
+import sys
+
+import netlist
+import vcd
+
+EDGE = re.compile(r"^(\s*always(?:_ff)? @\((?:pos|neg)edge [^\n]*?\))(.*)$")
+SCALES = {1: "1fs", 10 ** 3: "1ps", 10 ** 6: "1ns", 10 ** 9: "1us", 10 ** 12: "1ms"}
+
+
+TWO_VALUED = ("setundef -zero -undriven -init", "setundef -zero -params")
+
+
+class Failed(Exception):
+    pass
+
+
+def call(command, timeout=600):
+    try:
+        result = subprocess.run([str(word) for word in command], capture_output=True, text=True,
+                                timeout=timeout, check=False)
+    except subprocess.TimeoutExpired as expired:
+        raise Failed(f"{command[0]}: no end after {timeout} s") from expired
+    if result.returncode != 0:
+        raise Failed(f"{' '.join(map(str, command))}: exit status {result.returncode}\n"
+                     f"{result.stdout[-4000:]}{result.stderr[-4000:]}")
+    return result.stdout
+
+
+def is_statement_end(line):
+    return line.rstrip().endswith(";") or line.strip() == "end"
+
+
+def wait_until_settled(text):
+    """The flip-flops of what Yosys wrote sample after all of their time step has settled.
+
+    Yosys writes one statement a line: `always @(edges)`, then `if (..) q <= ..;`, `else if ..`, and so
+    on; the last branch is the one that the clock takes."""
+    lines = text.split("\n")
+    out, index = [], 0
+    while index < len(lines):
+        match = EDGE.match(lines[index])
+        if not match:
+            out.append(lines[index])
+            index += 1
+            continue
+        edges, rest = match.groups()
+        asynchronous = "," in re.sub(r"\\\S+ ", "", edges) or " or " in edges
+        block = [rest] if rest.strip() else []
+        index += 1
+        depth = rest.split().count("begin")
+        while index < len(lines):
+            words = lines[index].split()
+            is_first = not block
+            continues = bool(words) and words[0] == "else"
+            if not is_first and depth == 0 and not continues and is_statement_end(block[-1]):
+                break
+            block.append(lines[index])
+            depth += words.count("begin") - words.count("end")
+            index += 1
+        out.append(edges + " #0")
+        if asynchronous:
+            out += guard_last(block)
+        else:
+            out.append("    if ($time != 0)")
+            out += block
+    return "\n".join(out)
+
+
+def guard_last(block):
+    """The last `else` of a chain is not taken at time 0."""
+    for index in reversed(range(len(block))):
+        words = block[index].split()
+        if words and words[0] == "else":
+            block = list(block)
+            block[index] = block[index].replace("else", "else if ($time != 0)", 1)
+            return block
+    return block
+
+
+def write_verilog(json_path, verilog_path, commands=(), options="-noattr -norename"):
+    """By Yosys; `commands` are passes that run first. It names a function after each $pmux, which
+    must then be a name that Verilog can call."""
+    script = [f"read_json {json_path}", *commands, "rename -enumerate -pattern pmux_% t:$pmux",
+              f"write_verilog {options} {verilog_path}"]
+    call(["yosys", "-q", "-p", "; ".join(script)])
+
+
+def write_steps(stimulus, inputs, path):
+    """One line a time: time since the last, then all inputs as one binary number, the first one left.
+
+    Inputs that the stimulus does not have, and bits that are x or z, are 0. Gives the unit of time in
+    femtoseconds."""
+    reader = vcd.Reader(stimulus)
+    widths = dict(inputs)
+    targets = {}
+    length = min((len(signal.scopes) for signal in reader.signals), default=0)
+    for signal in reader.signals:
+        if len(signal.scopes) == length and signal.name in widths:
+            low = min(signal.left, signal.right) if signal.width < widths[signal.name] else 0
+            targets.setdefault(signal.code, []).append((signal.name, low, signal.width))
+    values = {name: 0 for name, _ in inputs}
+    last = 0
+    with open(path, "w", encoding="ascii") as file:
+        for time, changes in reader.changes():
+            for code, (bits, _) in changes.items():
+                for name, low, width in targets.get(code, ()):
+                    mask = ((1 << width) - 1) << low
+                    values[name] = (values[name] & ~mask) | bits << low
+            text = "".join(f"{values[name]:0{width}b}" for name, width in inputs)
+            file.write(f"{time - last} {text}\n")
+            last = time
+    return reader.unit
+
+
+def bench(top, inputs, outputs, clocks, unit, steps, dump):
+    """The test bench as text. `dut` is the design's instance."""
+    total = sum(width for _, width in inputs)
+    lines = [f"`timescale {SCALES[unit]}/{SCALES[unit]}", "module bench;"]
+    for name, width in inputs:
+        lines.append(f"  reg [{width - 1}:0] \\in_{name} ;")
+    pins = [f".\\{name} (\\in_{name} )" for name, _ in inputs]
+    pins += [f".\\{name} ()" for name, _ in outputs]
+    lines.append(f"  \\{top} dut ({', '.join(pins)});")
+    lines += ["  integer file, count, delta;", f"  reg [{max(total, 1) - 1}:0] step;",
+              "  initial begin",
+              f'    file = $fopen("{steps}", "r");',
+              f'    $dumpfile("{dump}");',
+              "    $dumpvars(0, dut);",
+              '    count = $fscanf(file, "%d %b", delta, step);',
+              "    while (count == 2) begin",
+              "      #(delta);"]
+    place = total
+    for now in (True, False):
+        place = total
+        for name, width in inputs:
+            place -= width
+            if (name in clocks) == now:
+                lines.append(f"      \\in_{name} {'=' if now else '<='} "
+                             f"step[{place + width - 1}:{place}];")
+    lines += ['      count = $fscanf(file, "%d %b", delta, step);',
+              "    end", "    #1 $finish;", "  end", "endmodule", ""]
+    return "\n".join(lines)
+
+
+def run(json_path, stimulus, out, *, top=None, verilog=None, clocks=None, as_is=False,
+        commands=TWO_VALUED, library=(), options="-noattr -norename", timeout=600):
+    """Simulates; `out` gets the dump. Files made on the way lie beside it."""
+    out = pathlib.Path(out)
+    modules = netlist.load(json_path)
+    top = netlist.find_top(modules, top)
+    inputs, outputs = (netlist.ports(modules, top, way) for way in ("input", "output"))
+    clocks = netlist.clocks(modules, top) if clocks is None else clocks
+    source = out.with_suffix(".v")
+    if verilog is None:
+        write_verilog(json_path, source, commands, options)
+        text = source.read_text(encoding="utf-8")
+        if not as_is:
+            source.write_text(wait_until_settled(text), encoding="utf-8")
+        verilog = [source]
+    steps, program = out.with_suffix(".steps"), out.with_suffix(".vvp")
+    unit = write_steps(stimulus, inputs, steps)
+    if unit not in SCALES:
+        raise Failed(f"{stimulus}: a time unit of {unit} fs")
+    bench_path = out.with_suffix(".bench.v")
+    bench_path.write_text(bench(top, inputs, outputs, clocks, unit, steps, out), encoding="utf-8")
+    call(["iverilog", "-g2012", "-o", program, "-s", "bench", bench_path, *verilog, *library],
+         timeout)
+    return call(["vvp", "-n", program], timeout)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("netlist")
+    parser.add_argument("stimulus")
+    parser.add_argument("out")
+    parser.add_argument("--json", help="the netlist whose ports the Verilog file has")
+    parser.add_argument("--top")
+    parser.add_argument("--clock", action="append", help="an input that is a clock; else found")
+    parser.add_argument("--as-is", action="store_true", help="leave the generated Verilog alone")
+    parser.add_argument("--four-valued", action="store_true", help="leave what is x as it is")
+    arguments = parser.parse_args()
+    is_json = arguments.netlist.endswith(".json")
+    if not is_json and arguments.json is None:
+        parser.error("a Verilog netlist needs --json")
+    try:
+        text = run(arguments.netlist if is_json else arguments.json, arguments.stimulus,
+                   arguments.out, top=arguments.top, clocks=arguments.clock,
+                   verilog=None if is_json else [arguments.netlist], as_is=arguments.as_is,
+                   commands=() if arguments.four_valued else TWO_VALUED)
+    except (Failed, ValueError) as error:
+        sys.exit(str(error))
+    sys.stdout.write(text)
+
+
+if __name__ == "__main__":
+    main()
