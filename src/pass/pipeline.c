@@ -90,16 +90,6 @@ static bool is_known(const char *name)
     return false;
 }
 
-/* Runs one pass over all functions; the scratch arena lasts for one function. */
-static void run_pass(ls__ir_module *module, const ls__pass *pass, ls__arena *scratch, ls__oom *oom)
-{
-    for (uint32_t i = 1; i < module->functions.count; i++) {
-        ls__arena_finish(scratch);
-        ls__arena_init(scratch, oom, 0);
-        pass->run(module->functions.items[i], scratch);
-    }
-}
-
 static ls_status verify_after(const ls__ir_module *module, const char *name, ls_error *error)
 {
     ls_error inner = {0};
@@ -126,32 +116,43 @@ static uint32_t depth_of(const ls__ir_region *region)
 }
 
 /* Lowering puts control flow where an operation was: what was near the limit may be beyond it. */
-static ls_status check_depth(const ls__ir_module *module, const char *name, ls_error *error)
+static ls_status check_depth(const ls__ir_function *function, const char *name, ls_error *error)
 {
-    for (uint32_t i = 1; i < module->functions.count; i++) {
-        const ls__ir_function *function = module->functions.items[i];
-        uint32_t depth = depth_of(function->body);
-        if (depth > LS__IR_MAX_DEPTH)
-            return ls__fail(error, LS_E_LIMIT,
-                            "%s '%s' nests control flow %u deep after %s: at most %d is possible",
-                            function->is_kernel ? "kernel" : "function", function->name, depth,
-                            name, LS__IR_MAX_DEPTH);
+    uint32_t depth = depth_of(function->body);
+    if (depth <= LS__IR_MAX_DEPTH)
+        return LS_OK;
+    return ls__fail(
+        error, LS_E_LIMIT, "%s '%s' nests control flow %u deep after %s: at most %d is possible",
+        function->is_kernel ? "kernel" : "function", function->name, depth, name, LS__IR_MAX_DEPTH);
+}
+
+/* Runs one pass over some functions; the scratch arena lasts for one function. */
+static ls_status run_pass(ls__ir_module *module, const ls__pass *pass, uint32_t first,
+                          uint32_t count, ls__arena *scratch, ls__oom *oom, ls_error *error)
+{
+    for (uint32_t i = first; i < first + count; i++) {
+        ls__arena_finish(scratch);
+        ls__arena_init(scratch, oom, 0);
+        pass->run(module->functions.items[i], scratch);
+        ls_status status = pass->kind == LS__PASS_LOWER
+                               ? check_depth(module->functions.items[i], pass->name, error)
+                               : LS_OK;
+        if (status != LS_OK)
+            return status;
     }
     return LS_OK;
 }
 
-/* Everything between the set-up of memory and floating point, and its end. */
-static ls_status run_all(ls__ir_module *module, const ls__pass_options *options, ls__arena *scratch,
-                         ls__oom *oom, ls_error *error)
+static ls_status run_passes(ls__ir_module *module, const ls__pass_options *options, uint32_t first,
+                            uint32_t count, ls__arena *scratch, ls__oom *oom, ls_error *error)
 {
-    for (uint32_t i = 1; i < module->functions.count; i++)
+    for (uint32_t i = first; i < first + count; i++)
         ls__pass_drop_unset(module->functions.items[i]);
     for (uint32_t i = 0; i < PASS_COUNT; i++) {
         const ls__pass *pass = &passes[i];
         bool is_last = options->stop_after && strcmp(options->stop_after, pass->name) == 0;
         if (is_wanted(pass, options)) {
-            run_pass(module, pass, scratch, oom);
-            ls_status status = check_depth(module, pass->name, error);
+            ls_status status = run_pass(module, pass, first, count, scratch, oom, error);
             if (status == LS_OK && options->verify_each)
                 status = verify_after(module, pass->name, error);
             if (status != LS_OK)
@@ -160,9 +161,23 @@ static ls_status run_all(ls__ir_module *module, const ls__pass_options *options,
         if (is_last)
             break;
     }
-    for (uint32_t i = 1; i < module->functions.count; i++)
+    for (uint32_t i = first; i < first + count; i++)
         ls__ir_compact(module->functions.items[i]);
     return LS_OK;
+}
+
+/* Everything between the set-up of memory and floating point, and its end. A pass changes one
+ * function, so each goes through all passes while it is in the caches; only where the module is
+ * verified after each pass they go together. */
+static ls_status run_all(ls__ir_module *module, const ls__pass_options *options, ls__arena *scratch,
+                         ls__oom *oom, ls_error *error)
+{
+    uint32_t functions = module->functions.count;
+    uint32_t together = options->verify_each ? functions - 1 : 1;
+    ls_status status = LS_OK;
+    for (uint32_t i = 1; i < functions && status == LS_OK; i += together)
+        status = run_passes(module, options, i, together, scratch, oom, error);
+    return status;
 }
 
 /* Names every pass there is, each once. */
