@@ -109,8 +109,8 @@ LS_API ls_status ls_design_find_memory(const ls_design *design, const char *name
 typedef struct ls_pin {
     const char *name;     /* member of the peripheral's struct of pins */
     ls_signal_ref signal; /* at most 64 bits; width 0: not connected, reads `constant` */
-    uint64_t constant;
-    bool drives; /* the peripheral drives it: the signal must be an input of the top */
+    uint64_t constant; /* drives: the value before the first edge; built-in types have their own */
+    bool drives;       /* the peripheral drives it: the signal must be an input of the top */
 } ls_pin;
 
 typedef struct ls_peripheral_parameter {
@@ -121,7 +121,8 @@ typedef struct ls_peripheral_parameter {
 typedef struct ls_peripheral {
     const char *name; /* of this instance: a C identifier, unique */
     const char *type; /* of the source: function TYPE_step, struct TYPE_pins; a C identifier */
-    const char *path; /* the source file; NULL: built in ("uart_tx", "uart_rx", "spi_flash", ...) */
+    const char *path; /* the source file; NULL: built in ("uart_tx", "uart_rx", "spi_flash", ...),
+                         where pins, parameters and memory that are not given have defaults */
     const ls_pin *pins;
     uint32_t pin_count;
     const ls_peripheral_parameter *parameters;
@@ -143,7 +144,7 @@ typedef enum ls_cosim_form {
     LS_COSIM_TABLE     /* the netlist is data for one kernel: starts at once */
 } ls_cosim_form;
 
-enum { LS_COSIM_ALL = UINT32_MAX }; /* an instance number: all of them */
+#define LS_COSIM_ALL UINT32_MAX /* an instance number: all of them */
 
 typedef enum ls_event_kind {
     LS_EVENT_PERIPHERAL, /* source: index of the peripheral; kind, a, b are its own */
