@@ -3,11 +3,13 @@
  * The two ways of running a kernel, and their comparison. The native side is a shared object made
  * by the system's C compiler: the text, included behind lockstep/kernel.h, and a small driver that
  * unpacks the scalar block. It runs in a child process on shared memory, so that a crash or an
- * endless loop there is a verdict and not the end of the check.
+ * endless loop there is a verdict and not the end of the check: one child for all input sets of a
+ * kernel, since a fork takes milliseconds under a sanitizer.
  *
  * Lanes that the interpreter flags (x/0, a shift count, a cast out of range, ...) are not run
  * natively. Where some lanes are flagged, outputs are compared element by element for the other
- * lanes only: element i belongs to lane i.
+ * lanes only: element i belongs to lane i. Padding of structures is not compared: Kernel C never
+ * writes it, C may copy anything there.
  */
 #include "check.h"
 
@@ -36,11 +38,15 @@ typedef void drive(void *const *buffers, const unsigned char *scalars, const uin
 
 const char *ls__native_verdict_name(ls__native_verdict verdict)
 {
-    static const char *const names[] = {
-        "equal", "differs", "rejected by our front end", "refused by the C compiler",
-        "native crash", "interpreter failed", "a pass failed", "differs after passes",
-        "not applicable"
-    };
+    static const char *const names[] = {"equal",
+                                        "differs",
+                                        "rejected by our front end",
+                                        "refused by the C compiler",
+                                        "native crash",
+                                        "interpreter failed",
+                                        "a pass failed",
+                                        "differs after passes",
+                                        "not applicable"};
     return names[verdict];
 }
 
@@ -163,8 +169,7 @@ static int run_compiler(const ls__native_options *options, char *const *sources,
 {
     static const char *const flags[] = {
         "-std=c11", "-O1", "-fwrapv", "-fno-strict-aliasing", "-ffp-contract=off", "-fPIC",
-        "-shared", "-w", "-o"
-    };
+        "-shared",  "-w",  "-o"};
     enum { FLAGS = sizeof flags / sizeof *flags };
     char include[4096], log[4096];
     snprintf(include, sizeof include, "-I%s", options->include_dir);
@@ -197,21 +202,49 @@ static int run_compiler(const ls__native_options *options, char *const *sources,
 /* --- inputs ----------------------------------------------------------------------------------- */
 static uint64_t edge_or_random(ls__rng *rng, ls_mem mem)
 {
-    static const uint32_t f32s[] = {
-        0, 0x80000000, 0x3f800000, 0xbf800000, 1, 0x80000001, 0x007fffff, 0x00800000, 0x7f7fffff,
-        0xff7fffff, 0x7f800000, 0xff800000, 0x7fc00000, 0x7fa00001, 0xffc12345, 0x4f000000,
-        0xcf000000, 0x4effffff, 0x3f000000, 0x3effffff
-    };
-    static const uint64_t f64s[] = {
-        0, 1ull << 63, 0x3ff0000000000000, 1, 0x000fffffffffffff, 0x0010000000000000,
-        0x7fefffffffffffff, 0x7ff0000000000000, 0xfff0000000000000, 0x7ff8000000000000,
-        0x7ff0000000000001, 0x41dfffffffc00000, 0xc1e0000000000000, 0x36a0000000000000
-    };
-    static const uint64_t ints[] = {
-        0, 1, 2, 3, 31, 32, 33, 63, 64, 127, 128, 255, 256, 32767, 32768, 65535, 0x7fffffff,
-        0x80000000, 0xffffffff, 0x100000000, 0x7fffffffffffffff, 0x8000000000000000, ~0ull, ~1ull,
-        0xffffffff80000000
-    };
+    static const uint32_t f32s[] = {0,          0x80000000, 0x3f800000, 0xbf800000, 1,
+                                    0x80000001, 0x007fffff, 0x00800000, 0x7f7fffff, 0xff7fffff,
+                                    0x7f800000, 0xff800000, 0x7fc00000, 0x7fa00001, 0xffc12345,
+                                    0x4f000000, 0xcf000000, 0x4effffff, 0x3f000000, 0x3effffff};
+    static const uint64_t f64s[] = {0,
+                                    1ull << 63,
+                                    0x3ff0000000000000,
+                                    1,
+                                    0x000fffffffffffff,
+                                    0x0010000000000000,
+                                    0x7fefffffffffffff,
+                                    0x7ff0000000000000,
+                                    0xfff0000000000000,
+                                    0x7ff8000000000000,
+                                    0x7ff0000000000001,
+                                    0x41dfffffffc00000,
+                                    0xc1e0000000000000,
+                                    0x36a0000000000000};
+    static const uint64_t ints[] = {0,
+                                    1,
+                                    2,
+                                    3,
+                                    31,
+                                    32,
+                                    33,
+                                    63,
+                                    64,
+                                    127,
+                                    128,
+                                    255,
+                                    256,
+                                    32767,
+                                    32768,
+                                    65535,
+                                    0x7fffffff,
+                                    0x80000000,
+                                    0xffffffff,
+                                    0x100000000,
+                                    0x7fffffffffffffff,
+                                    0x8000000000000000,
+                                    ~0ull,
+                                    ~1ull,
+                                    0xffffffff80000000};
 #define FROM(list) (list)[ls__rng_below(rng, sizeof(list) / sizeof *(list))]
     uint32_t choice = ls__rng_below(rng, 4);
     switch (mem) {
@@ -281,7 +314,7 @@ static void canonical(const ls__ir_param *param, uint8_t *bytes, uint32_t elemen
     }
 }
 
-/* --- one launch, both ways -------------------------------------------------------------------- */
+/* --- one kernel, both ways -------------------------------------------------------------------- */
 typedef struct launch {
     ls__native_program *program;
     const ls__native_options *options;
@@ -289,13 +322,41 @@ typedef struct launch {
     const ls__ir_function *kernel;
     drive *native;
     uint32_t group_lanes, total_lanes; /* total: rounded up to whole workgroups */
-    uint8_t *shared;                   /* memory shared with the child: skip flags, then native
-                                          buffers */
-    uint8_t *skip;
-    uint8_t **ours, **theirs, **again; /* interpreted, native, interpreted after passes; by buffer
-                                          index */
-    uint8_t scalars[4096];
+    uint32_t round;                    /* the current input set */
+    size_t round_bytes;                /* of `shared` for one input set */
+    uint8_t *shared;                   /* memory shared with the child: for each input set its skip
+                                          flags, the scalar block and the native buffers; behind
+                                          them the number of sets done */
+    uint8_t *ours, *again;             /* as one set of `shared`: interpreted; after passes */
+    uint8_t *skip;                     /* of the current input set */
 } launch;
+
+enum { SCALARS = 4096, BUFFERS = 64 };
+
+/* Where the scalar block is in one input set, and the buffers behind it. */
+static size_t scalars_at(const launch *l)
+{
+    return (l->total_lanes + 15u) & ~(size_t)15u;
+}
+
+static size_t list_buffers(const launch *l, uint8_t *set, uint8_t **list)
+{
+    size_t at = scalars_at(l) + SCALARS;
+    for (uint32_t p = 0; p < l->kernel->params.count; p++) {
+        const ls__ir_param *param = &l->kernel->params.items[p];
+        if (!param->is_pointer)
+            continue;
+        if (list)
+            list[param->buffer] = set + at;
+        at = (at + (size_t)param->size * l->options->elements + 15u) & ~(size_t)15u;
+    }
+    return at;
+}
+
+static uint8_t *native_set(const launch *l)
+{
+    return l->shared + l->round * l->round_bytes;
+}
 
 static void on_report(void *context, const ls__interp_report *report)
 {
@@ -307,10 +368,12 @@ static void on_report(void *context, const ls__interp_report *report)
     }
 }
 
-/* Interprets the kernel of `module` on `buffers`. */
-static bool interpret(launch *l, const ls__ir_module *module, uint8_t *const *buffers)
+/* Interprets the kernel of `module` on the buffers of `set`. */
+static bool interpret(launch *l, const ls__ir_module *module, uint8_t *set)
 {
-    ls__interp_binding bindings[64] = {0};
+    ls__interp_binding bindings[BUFFERS] = {0};
+    uint8_t *buffers[BUFFERS];
+    list_buffers(l, set, buffers);
     bool flag = module == l->module;
     for (uint32_t p = 0; p < l->kernel->params.count; p++) {
         const ls__ir_param *param = &l->kernel->params.items[p];
@@ -324,7 +387,7 @@ static bool interpret(launch *l, const ls__ir_module *module, uint8_t *const *bu
                                 .kernel =
                                     ls__ir_function_find(module, ls__str_from(l->kernel->name)),
                                 .bindings = bindings,
-                                .scalars = l->scalars,
+                                .scalars = set + scalars_at(l),
                                 .global_size = {l->options->lanes, 1, 1},
                                 .flag_undefined_c = flag,
                                 .sanitize = flag, /* reads and writes out of range are undefined in
@@ -344,72 +407,125 @@ static bool interpret(launch *l, const ls__ir_module *module, uint8_t *const *bu
     return true;
 }
 
+/* All input sets, in one child. */
 static bool run_native(launch *l)
 {
     uint32_t lanes[3] = {l->options->lanes, 1, 1};
+    volatile uint32_t *done = (void *)(l->shared + l->options->rounds * l->round_bytes);
     pid_t child = fork();
     if (child == 0) {
         alarm(20);
-        l->native((void *const *)l->theirs, l->scalars, lanes, l->kernel->workgroup, l->skip);
+        for (l->round = 0; l->round < l->options->rounds; l->round++, ++*done) {
+            uint8_t *set = native_set(l), *buffers[BUFFERS];
+            list_buffers(l, set, buffers);
+            l->native((void *const *)buffers, set + scalars_at(l), lanes, l->kernel->workgroup,
+                      set);
+        }
         _exit(0);
     }
     int status = 0;
     while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
-    if (child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0)
+    if (child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0 && *done == l->options->rounds)
         return true;
     l->program->verdict = LS__NATIVE_CRASHED;
     snprintf(l->program->message, sizeof l->program->message,
-             "kernel %s: native run ended with status %d", l->kernel->name, status);
+             "kernel %s, inputs %u: native run ended with status %d", l->kernel->name, *done,
+             status);
     return false;
 }
 
-/* Passes change no bit, not even of lanes that C leaves undefined. */
-static bool compare_passed(launch *l, uint32_t which, uint32_t round)
+/* Passes change no bit, not even of lanes that C leaves undefined, nor of padding. */
+static bool compare_passed(launch *l, uint32_t which)
 {
+    uint8_t *ours[BUFFERS], *again[BUFFERS];
+    list_buffers(l, l->ours, ours);
+    list_buffers(l, l->again, again);
     for (uint32_t p = 0; p < l->kernel->params.count; p++) {
         const ls__ir_param *param = &l->kernel->params.items[p];
-        if (!param->is_pointer || !memcmp(l->ours[param->buffer], l->again[param->buffer],
+        if (!param->is_pointer || !memcmp(ours[param->buffer], again[param->buffer],
                                           (size_t)param->size * l->options->elements))
             continue;
         l->program->verdict = LS__NATIVE_PASSES_DIFFER;
         snprintf(l->program->message, sizeof l->program->message,
-                 "kernel %s, inputs %u: %s differs %s", l->kernel->name, round, param->name,
+                 "kernel %s, inputs %u: %s differs %s", l->kernel->name, l->round, param->name,
                  which ? "lowered" : "optimised");
         return false;
     }
     return true;
 }
 
-static bool compare(launch *l, uint32_t round)
+/* One scalar of element `element`: the element itself, or one field of it. */
+static bool compare_scalar(launch *l, const ls__ir_param *param, uint32_t element,
+                           const char *field, ls_mem mem, const uint8_t *ours,
+                           const uint8_t *theirs)
 {
-    bool flagged = memchr(l->skip, 1, l->total_lanes) != NULL;
+    if (memcmp(ours, theirs, ls__ir_mem_bytes(mem)) == 0)
+        return true;
+    uint64_t x = 0, y = 0;
+    memcpy(&x, ours, ls__ir_mem_bytes(mem));
+    memcpy(&y, theirs, ls__ir_mem_bytes(mem));
+    l->program->verdict = LS__NATIVE_DIFFERS;
+    snprintf(l->program->message, sizeof l->program->message,
+             "kernel %s, inputs %u: %s[%u]%s%s is %#llx interpreted, %#llx native", l->kernel->name,
+             l->round, param->name, element, *field ? "." : "", field, (unsigned long long)x,
+             (unsigned long long)y);
+    return false;
+}
+
+static bool compare(launch *l)
+{
+    uint8_t *set = native_set(l), *ours[BUFFERS], *theirs[BUFFERS];
+    bool flagged = memchr(set, 1, l->total_lanes) != NULL;
+    list_buffers(l, l->ours, ours);
+    list_buffers(l, set, theirs);
     for (uint32_t p = 0; p < l->kernel->params.count; p++) {
         const ls__ir_param *param = &l->kernel->params.items[p];
         if (!param->is_pointer || param->is_const)
             continue;
         uint32_t elements = l->options->elements;
-        canonical(param, l->ours[param->buffer], elements);
-        canonical(param, l->theirs[param->buffer], elements);
+        canonical(param, ours[param->buffer], elements);
+        canonical(param, theirs[param->buffer], elements);
         for (uint32_t e = 0; e < elements; e++) {
-            if (flagged && (e >= l->total_lanes || l->skip[e]))
+            if (flagged && (e >= l->total_lanes || set[e]))
                 continue;
-            const uint8_t *a = l->ours[param->buffer] + (size_t)e * param->size;
-            const uint8_t *b = l->theirs[param->buffer] + (size_t)e * param->size;
-            if (memcmp(a, b, param->size) == 0)
-                continue;
-            uint64_t x = 0, y = 0;
-            memcpy(&x, a, param->size < 8 ? param->size : 8);
-            memcpy(&y, b, param->size < 8 ? param->size : 8);
-            l->program->verdict = LS__NATIVE_DIFFERS;
-            snprintf(l->program->message, sizeof l->program->message,
-                     "kernel %s, inputs %u: %s[%u] is %#llx interpreted, %#llx native",
-                     l->kernel->name, round, param->name, e, (unsigned long long)x,
-                     (unsigned long long)y);
-            return false;
+            const uint8_t *a = ours[param->buffer] + (size_t)e * param->size;
+            const uint8_t *b = theirs[param->buffer] + (size_t)e * param->size;
+            if (param->mem != LS_MEM_NONE &&
+                !compare_scalar(l, param, e, "", (ls_mem)param->mem, a, b))
+                return false;
+            for (uint32_t f = 0; f < param->field_count; f++) {
+                const ls__ir_field *field = &param->fields[f];
+                if (!compare_scalar(l, param, e, field->path, (ls_mem)field->mem, a + field->offset,
+                                    b + field->offset))
+                    return false;
+            }
         }
     }
     return true;
+}
+
+/* Interprets input set l->round: on `ours`, and after each set of passes on `again`. */
+static bool interpret_round(launch *l)
+{
+    uint8_t *set = native_set(l), *buffers[BUFFERS];
+    ls__rng rng = {l->options->seed * 1000003u + l->round};
+    list_buffers(l, set, buffers);
+    l->skip = set;
+    for (uint32_t p = 0; p < l->kernel->params.count; p++) {
+        const ls__ir_param *param = &l->kernel->params.items[p];
+        if (param->is_pointer)
+            fill(&rng, param, buffers[param->buffer], l->options->elements);
+        else
+            fill(&rng, param, set + scalars_at(l) + param->offset, 1);
+    }
+    memcpy(l->ours, set, l->round_bytes);
+    bool good = interpret(l, l->module, l->ours);
+    for (uint32_t w = 0; good && w < PASSED; w++) {
+        memcpy(l->again, set, l->round_bytes);
+        good = interpret(l, l->passed[w], l->again) && compare_passed(l, w);
+    }
+    return good;
 }
 
 static void check_kernel(ls__native_program *program, const ls__native_options *options,
@@ -425,52 +541,31 @@ static void check_kernel(ls__native_program *program, const ls__native_options *
     l.group_lanes = kernel->workgroup[0] * kernel->workgroup[1] * kernel->workgroup[2];
     uint32_t groups = (options->lanes + kernel->workgroup[0] - 1) / kernel->workgroup[0];
     l.total_lanes = groups * l.group_lanes;
-    size_t bytes = l.total_lanes;
-    for (uint32_t p = 0; p < kernel->params.count; p++)
-        bytes += (size_t)kernel->params.items[p].size * options->elements + 64;
-    uint8_t *ours = ls__mem_alloc(bytes, 1), *again = ls__mem_alloc(bytes, PASSED);
-    l.shared = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    uint8_t *our_list[64], *their_list[64], *again_list[PASSED][64];
-    l.ours = our_list;
-    l.theirs = their_list;
-    l.skip = l.shared;
-    if (!ours || !again || l.shared == MAP_FAILED || kernel->buffer_count > 64) {
+    l.round_bytes = list_buffers(&l, NULL, NULL);
+    size_t shared_bytes = options->rounds * l.round_bytes + sizeof(uint32_t);
+    uint8_t *ours = ls__mem_alloc(options->rounds, l.round_bytes);
+    l.again = ls__mem_alloc(1, l.round_bytes);
+    l.shared = mmap(NULL, shared_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    bool good = ours && l.again && l.shared != MAP_FAILED && kernel->buffer_count <= BUFFERS &&
+                kernel->scalar_bytes <= SCALARS;
+    if (!good) {
         program->verdict = LS__NATIVE_INTERP_FAILED;
-        snprintf(program->message, sizeof program->message, "out of memory");
+        snprintf(program->message, sizeof program->message,
+                 "kernel %s: out of memory, or more parameters than the check takes", kernel->name);
     }
-    for (uint32_t round = 0; program->verdict == LS__NATIVE_EQUAL && round < options->rounds;
-         round++) {
-        ls__rng rng = {options->seed * 1000003u + round};
-        size_t at = (l.total_lanes + 15u) & ~15u;
-        memset(l.skip, 0, l.total_lanes);
-        for (uint32_t p = 0; p < kernel->params.count; p++) {
-            const ls__ir_param *param = &kernel->params.items[p];
-            if (!param->is_pointer) {
-                fill(&rng, param, l.scalars + param->offset, 1);
-                continue;
-            }
-            l.ours[param->buffer] = ours + at;
-            l.theirs[param->buffer] = l.shared + at;
-            fill(&rng, param, ours + at, options->elements);
-            memcpy(l.shared + at, ours + at, (size_t)param->size * options->elements);
-            for (uint32_t w = 0; w < PASSED; w++) {
-                again_list[w][param->buffer] = again + w * bytes + at;
-                memcpy(again + w * bytes + at, ours + at, (size_t)param->size * options->elements);
-            }
-            at = (at + (size_t)param->size * options->elements + 15u) & ~(size_t)15u;
-        }
-        bool good = interpret(&l, module, l.ours);
-        for (uint32_t w = 0; good && w < PASSED; w++) {
-            l.again = again_list[w];
-            good = interpret(&l, passed[w], l.again) && compare_passed(&l, w, round);
-        }
-        if (!good || !run_native(&l) || !compare(&l, round))
-            break;
+    for (l.round = 0; good && l.round < options->rounds; l.round++) {
+        l.ours = ours + l.round * l.round_bytes;
+        good = interpret_round(&l);
+    }
+    good = good && run_native(&l);
+    for (l.round = 0; good && l.round < options->rounds; l.round++) {
+        l.ours = ours + l.round * l.round_bytes;
+        good = compare(&l);
     }
     if (l.shared != MAP_FAILED)
-        munmap(l.shared, bytes);
+        munmap(l.shared, shared_bytes);
     ls__mem_free(ours);
-    ls__mem_free(again);
+    ls__mem_free(l.again);
 }
 
 /* The C compiler's first error, or what hindered loading what it made. */

@@ -33,7 +33,7 @@ static const struct argp_option option_table[] = {
      "seed of the first generated program (default 1); program i has seed S + i", 0},
     {"programs", 'n', "N", 0, "how many programs to generate (default 0)", 0},
     {"batch", 'b', "B", 0, "programs a run of the C compiler (default 20)", 0},
-    {"rounds", 'r', "R", 0, "input sets a kernel (default 2; files: 20 times that)", 0},
+    {"rounds", 'r', "R", 0, "input sets a kernel (default 2)", 0},
     {"compiler", 'c', "CC", 0, "the C compiler (default cc)", 0},
     {"include", 'I', "DIR", 0, "folder of lockstep/kernel.h (default include)", 0},
     {"no-reduce", 'R', NULL, 0, "print failing programs as they are", 0},
@@ -98,6 +98,7 @@ static void account(const ls__native_program *p, const ls__native_options *optio
     }
     t->failed++;
     printf("FAIL %s: %s: %s\n", p->path, ls__native_verdict_name(p->verdict), p->message);
+    fflush(stdout); /* reducing takes minutes; who stops it has the verdict at least */
     ls__strbuf text = {0};
     if (a->no_reduce || p->verdict == LS__NATIVE_CC_FAILED)
         ls__strbuf_append(&text, p->text, p->length);
@@ -108,9 +109,8 @@ static void account(const ls__native_program *p, const ls__native_options *optio
     ls__strbuf_finish(&text);
 }
 
-static void check_files(const arguments *a, ls__native_options options, totals *t)
+static void check_files(const arguments *a, const ls__native_options *options, totals *t)
 {
-    options.rounds *= 20;
     for (uint32_t i = 0; i < a->file_count; i++) {
         ls_error error = {0};
         void *bytes = NULL;
@@ -123,11 +123,11 @@ static void check_files(const arguments *a, ls__native_options options, totals *
             continue;
         }
         ls__native_program program = {.path = path, .text = bytes, .length = size};
-        ls__native_check(&program, 1, &options);
+        ls__native_check(&program, 1, options);
         printf("%s: %s, %llu of %llu lanes flagged\n", a->files[i],
                ls__native_verdict_name(program.verdict), (unsigned long long)program.flagged,
                (unsigned long long)program.lanes);
-        account(&program, &options, a, t);
+        account(&program, options, a, t);
         ls__mem_free(bytes);
         free(path);
     }
@@ -195,7 +195,7 @@ int main(int argc, char **argv)
                                   .lanes = LS__GENERATE_LANES,
                                   .elements = 2 * LS__GENERATE_ELEMENTS};
     totals t = {0};
-    check_files(&a, options, &t);
+    check_files(&a, &options, &t);
     check_generated(&a, &options, &t);
     char command[4200];
     snprintf(command, sizeof command, "rm -rf '%s'", work);
