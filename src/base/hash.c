@@ -31,15 +31,32 @@ uint64_t ls__hash64(const void *bytes, size_t length, uint64_t seed)
     return mix(hash);
 }
 
-ls__digest ls__digest_of(const void *bytes, size_t length)
+_Static_assert(sizeof(SHA2_CTX) <= sizeof(ls__digester), "room for the state of libmd");
+
+void ls__digester_init(ls__digester *digester)
+{
+    SHA256Init((SHA2_CTX *)digester->opaque);
+}
+
+void ls__digester_add(ls__digester *digester, const void *bytes, size_t length)
+{
+    if (length)
+        SHA256Update((SHA2_CTX *)digester->opaque, bytes, length);
+}
+
+ls__digest ls__digester_finish(ls__digester *digester)
 {
     ls__digest digest;
-    SHA2_CTX context;
-    SHA256Init(&context);
-    if (length)
-        SHA256Update(&context, bytes, length);
-    SHA256Final(digest.bytes, &context);
+    SHA256Final(digest.bytes, (SHA2_CTX *)digester->opaque);
     return digest;
+}
+
+ls__digest ls__digest_of(const void *bytes, size_t length)
+{
+    ls__digester digester;
+    ls__digester_init(&digester);
+    ls__digester_add(&digester, bytes, length);
+    return ls__digester_finish(&digester);
 }
 
 void ls__digest_hex(ls__digest digest, char out[65])

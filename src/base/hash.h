@@ -14,6 +14,15 @@ typedef struct ls__digest {
 } ls__digest;
 
 ls__digest ls__digest_of(const void *bytes, size_t length);
+
+/* The same of bytes that come in pieces. */
+typedef struct ls__digester {
+    uint64_t opaque[32];
+} ls__digester;
+void ls__digester_init(ls__digester *digester);
+void ls__digester_add(ls__digester *digester, const void *bytes, size_t length);
+ls__digest ls__digester_finish(ls__digester *digester);
+
 void ls__digest_hex(ls__digest digest, char out[65]);
 
 #endif

@@ -8,7 +8,20 @@
  * one net, gate-level cells are written as their word-level kin ($_AND_ is an LS__CELL_AND of width
  * 1, $_DFFE_PN0P_ a register with an enable and an asynchronous reset), $mem, $mem_v2 and loose
  * $memrd/$memwr/$meminit cells are memories with ports, cells without meaning for simulation
- * ($specify*, $scopeinfo, $cover) are gone, and cells that are not known have been refused.
+ * ($specify*, $scopeinfo, $cover, $live, $fair) are gone, and cells that are not known have been
+ * refused. $macc_v2 is written as an LS__CELL_MACC.
+ *
+ * What holds of every netlist that has been read:
+ * - Each port that a cell, register or memory port of its type has is there, as wide as its
+ *   parameters say, whether it was connected or not: an input that was not is X, an output that was
+ *   not, or only to a constant x or z, has nets of its own. Tables and values have the size that
+ * the widths ask for. Only ports that the type does not have, and ports of no width, have count 0.
+ * - A net has at most one driver (a cell's or memory's output, a register, an input of the top),
+ *   except that it may have several of LS__CELL_TRIBUF. A net without a driver is undefined. 0 and
+ * 1 are not driven.
+ * - Names of signals differ. Names hold no blanks or control characters (they became '_'); all else
+ *   that an escaped name may hold, '.' and '[' too, stands as it is. What flatten wrote down as
+ *   `hdlname` is the name, with '.' between its parts.
  *
  * Format: https://yosyshq.readthedocs.io, write_json and the cell library.
  */
@@ -143,9 +156,10 @@ typedef struct ls__register {
 } ls__register;
 
 typedef struct ls__read_port {
-    ls__nets enable, address, data, arst, srst; /* enable, arst, srst: 1 bit, active high */
-    ls__nets clock;                             /* count 0: asynchronous */
-    bool clock_rising, srst_needs_enable;       /* CE_OVER_SRST */
+    /* enable, arst, srst: 1 bit, active high; of asynchronous ports 1, 0, 0. */
+    ls__nets enable, address, data, arst, srst;
+    ls__nets clock;                       /* count 0: asynchronous */
+    bool clock_rising, srst_needs_enable; /* CE_OVER_SRST */
     ls__bits transparent; /* bit i: sees what write port i writes at the same edge */
     ls__bits collision_x; /* bit i: undefined then; treated as without transparency */
     ls__bits arst_value, srst_value, init_value;
@@ -161,7 +175,7 @@ typedef struct ls__write_port {
 typedef struct ls__memory {
     const char *name, *source;    /* path of the memory as the source names it where known */
     uint32_t width, depth, start; /* words `start` to `start + depth - 1` */
-    ls__bits init;                /* width * depth bits, X where not given; or count 0: all X */
+    ls__bits init; /* of the first init.count bits of width * depth; the rest, maybe all, is X */
     const ls__read_port *reads;
     const ls__write_port *writes;
     uint32_t read_count, write_count;
@@ -180,6 +194,7 @@ typedef struct ls__effect {
     ls__nets enable, condition; /* 1 bit; condition: what must hold, count 0 for PRINT */
     ls__nets triggers;          /* clocks; count 0: whenever the values change */
     const bool *trigger_rising; /* one a trigger */
+    bool initial;               /* of an initial block: once, at the start; no triggers */
     ls__nets arguments;         /* one after another, as the format says */
     const char *format;         /* Yosys' format string, "" when there is none */
     int32_t priority;           /* of effects at one instant: higher first */
@@ -197,7 +212,7 @@ typedef enum ls__direction {
 typedef struct ls__signal {
     const char *name; /* path from the top, without the top's own name: "cpu.alu.sum" */
     ls__nets nets;
-    int32_t offset;               /* index of bit 0 in the source */
+    int32_t offset; /* lowest index as declared; with `upto` it is the highest bit's */
     bool upto, is_signed, hidden; /* hidden: the name was made by Yosys ("hide_name") */
     ls__direction direction;      /* of ports of the top */
     ls__bits init;                /* attribute init, count 0 = none */
@@ -222,6 +237,7 @@ typedef struct ls__netlist_params {
     const char *text; /* NULL: the file is read in pieces */
     size_t length;
     const char *top; /* NULL: the module with attribute top, else the only one that nobody uses */
+    size_t limit_bytes; /* of memory, about twice this in all; 0 = none; beyond it LS_E_LIMIT */
     /* Called with what is odd but no error; may be NULL. */
     void (*warn)(void *context, const char *message);
     void *context;
