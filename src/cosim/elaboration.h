@@ -30,7 +30,8 @@ typedef enum ls__vertex_kind {
 } ls__vertex_kind;
 
 typedef struct ls__vertex {
-    uint32_t kind : 3, index : 29;
+    ls__vertex_kind kind;
+    uint32_t index;
 } ls__vertex;
 
 /* An asynchronous read port. */
