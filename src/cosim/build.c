@@ -108,8 +108,8 @@ static bool fold(const ls__builder *builder, const ls__node *node, uint64_t *val
     return true;
 }
 
-ls__node_id ls__build(ls__builder *builder, ls__node_op op, uint32_t width, uint64_t imm,
-                      ls__node_id a, ls__node_id b, ls__node_id c)
+ls__node_id ls__build_node(ls__builder *builder, ls__node_op op, uint32_t width, uint64_t imm,
+                           ls__node_id a, ls__node_id b, ls__node_id c)
 {
     ls__node node = {.op = (uint8_t)op, .width = (uint8_t)width, .imm = imm};
     uint32_t count = ls__node_operand_count(op);
@@ -128,36 +128,36 @@ ls__node_id ls__build(ls__builder *builder, ls__node_op op, uint32_t width, uint
 
 ls__node_id ls__build_not(ls__builder *builder, ls__node_id a)
 {
-    return ls__build(builder, LS__NODE_NOT, ls__builder_width(builder, a), 0, a, a, a);
+    return ls__build_node(builder, LS__NODE_NOT, ls__builder_width(builder, a), 0, a, a, a);
 }
 
 ls__node_id ls__build_binary(ls__builder *builder, ls__node_op op, ls__node_id a, ls__node_id b)
 {
     bool compares = op >= LS__NODE_EQ && op <= LS__NODE_SLE;
-    return ls__build(builder, op, compares ? 1 : ls__builder_width(builder, a), 0, a, b, b);
+    return ls__build_node(builder, op, compares ? 1 : ls__builder_width(builder, a), 0, a, b, b);
 }
 
 ls__node_id ls__build_mux(ls__builder *builder, ls__node_id select, ls__node_id when_0,
                           ls__node_id when_1)
 {
-    return ls__build(builder, LS__NODE_MUX, ls__builder_width(builder, when_0), 0, select, when_0,
-                     when_1);
+    return ls__build_node(builder, LS__NODE_MUX, ls__builder_width(builder, when_0), 0, select,
+                          when_0, when_1);
 }
 
 ls__node_id ls__build_reduce(ls__builder *builder, ls__node_op op, ls__node_id a)
 {
-    return ls__build(builder, op, 1, 0, a, a, a);
+    return ls__build_node(builder, op, 1, 0, a, a, a);
 }
 
 ls__node_id ls__build_slice(ls__builder *builder, ls__node_id a, uint32_t lsb, uint32_t width)
 {
-    return ls__build(builder, LS__NODE_SLICE, width, lsb, a, a, a);
+    return ls__build_node(builder, LS__NODE_SLICE, width, lsb, a, a, a);
 }
 
 ls__node_id ls__build_concat(ls__builder *builder, ls__node_id low, ls__node_id high)
 {
     uint32_t width = ls__builder_width(builder, low) + ls__builder_width(builder, high);
-    return ls__build(builder, LS__NODE_CONCAT, width, 0, low, high, high);
+    return ls__build_node(builder, LS__NODE_CONCAT, width, 0, low, high, high);
 }
 
 ls__node_id ls__build_extend(ls__builder *builder, ls__node_id a, uint32_t width, bool is_signed)
@@ -165,5 +165,5 @@ ls__node_id ls__build_extend(ls__builder *builder, ls__node_id a, uint32_t width
     uint32_t now = ls__builder_width(builder, a);
     if (width <= now)
         return ls__build_slice(builder, a, 0, width);
-    return ls__build(builder, is_signed ? LS__NODE_SEXT : LS__NODE_ZEXT, width, 0, a, a, a);
+    return ls__build_node(builder, is_signed ? LS__NODE_SEXT : LS__NODE_ZEXT, width, 0, a, a, a);
 }

@@ -42,8 +42,8 @@ bool ls__builder_constant(const ls__builder *builder, ls__node_id id, uint64_t *
 ls__node_id ls__build_own(ls__builder *builder, ls__node_op op, uint32_t width, uint64_t imm);
 
 /* Any other operation. Operands that it does not have are ignored. */
-ls__node_id ls__build(ls__builder *builder, ls__node_op op, uint32_t width, uint64_t imm,
-                      ls__node_id a, ls__node_id b, ls__node_id c);
+ls__node_id ls__build_node(ls__builder *builder, ls__node_op op, uint32_t width, uint64_t imm,
+                           ls__node_id a, ls__node_id b, ls__node_id c);
 
 ls__node_id ls__build_const(ls__builder *builder, uint32_t width, uint64_t value);
 ls__node_id ls__build_not(ls__builder *builder, ls__node_id a);

@@ -35,8 +35,8 @@ static ls__word read_word(ls__elaboration *e, uint32_t index, ls__node_id addres
     uint32_t width = e->netlist->memories[index].width;
     ls__word word = ls__word_new(&e->builder, width);
     for (uint32_t i = 0; i < ls__word_limbs(width); i++)
-        word.limbs[i] = ls__build(&e->builder, LS__NODE_MEM, ls__word_limb_width(width, i),
-                                  (uint64_t)i << 32 | index, address, address, address);
+        word.limbs[i] = ls__build_node(&e->builder, LS__NODE_MEM, ls__word_limb_width(width, i),
+                                       (uint64_t)i << 32 | index, address, address, address);
     return word;
 }
 

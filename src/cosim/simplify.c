@@ -309,8 +309,8 @@ static id simplify_extend(ls__builder *builder, const ls__node *node)
 {
     ls__node of = get(builder, node->operands[0]);
     if (of.op == node->op || (node->op == LS__NODE_SEXT && of.op == LS__NODE_ZEXT))
-        return ls__build(builder, (ls__node_op)of.op, node->width, 0, of.operands[0],
-                         of.operands[0], of.operands[0]);
+        return ls__build_node(builder, (ls__node_op)of.op, node->width, 0, of.operands[0],
+                              of.operands[0], of.operands[0]);
     return LS__NO_NODE;
 }
 

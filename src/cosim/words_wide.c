@@ -127,8 +127,8 @@ static ls__word shift_bits(ls__builder *builder, bool left, ls__word a, ls__node
             left ? (i ? a.limbs[i - 1] : fill) : (i + 1 < limbs ? a.limbs[i + 1] : fill);
         ls__node_op out = left ? LS__NODE_SHL : LS__NODE_SHR;
         ls__node_op in = left ? LS__NODE_SHR : LS__NODE_SHL;
-        ls__node_id kept = ls__build(builder, out, 64, 0, a.limbs[i], within, within);
-        ls__node_id come = ls__build(builder, in, 64, 0, outside, other, other);
+        ls__node_id kept = ls__build_node(builder, out, 64, 0, a.limbs[i], within, within);
+        ls__node_id come = ls__build_node(builder, in, 64, 0, outside, other, other);
         result.limbs[i] = binary(builder, LS__NODE_OR, kept, come);
     }
     return result;
@@ -180,5 +180,5 @@ ls__word ls__word_shift(ls__builder *builder, ls__node_op op, ls__word a, ls__wo
         return shift_constant(builder, op, a, constant);
     if (a.width > 64)
         return shift_wide(builder, op, a, by);
-    return ls__word_of(builder, ls__build(builder, op, a.width, 0, a.limbs[0], by, by));
+    return ls__word_of(builder, ls__build_node(builder, op, a.width, 0, a.limbs[0], by, by));
 }
