@@ -267,11 +267,14 @@ static void add_pins(holder *h, uint32_t index, ls__peripheral *item)
         if (pin->signal.width == 0)
             continue;
         const ls__type_pin *known = find_type_pin(type, pin->name);
+        uint64_t initial = !known             ? pin->constant
+                           : known->parameter ? parameter_value(given, type, known->parameter)
+                                              : known->value;
         uint64_t mask =
             pin->signal.width == 64 ? UINT64_MAX : (UINT64_C(1) << pin->signal.width) - 1;
-        pins[item->pin_count++] = (ls__peripheral_pin){
-            ls__arena_strdup(&h->arena, pin->name, strlen(pin->name)), pin->signal, pin->drives,
-            pin->drives ? (known ? known->value : pin->constant) & mask : 0};
+        pins[item->pin_count++] =
+            (ls__peripheral_pin){ls__arena_strdup(&h->arena, pin->name, strlen(pin->name)),
+                                 pin->signal, pin->drives, pin->drives ? initial & mask : 0};
     }
     item->pins = pins;
 }

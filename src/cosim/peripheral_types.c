@@ -15,11 +15,11 @@ static bool is_power_of_two(uint64_t n)
 
 /* --- UART ------------------------------------------------------------------------------------- */
 
-static const ls__type_pin uart_tx_pins[] = {{"tx", false, 1}};
+static const ls__type_pin uart_tx_pins[] = {{"tx", false, 1, NULL}};
 static const ls__type_parameter uart_tx_parameters[] = {
     {"bit_edges", 0}, {"data_bits", 8}, {"parity", 0}, {"stop_bits", 1}};
 
-static const ls__type_pin uart_rx_pins[] = {{"rx", true, 1}};
+static const ls__type_pin uart_rx_pins[] = {{"rx", true, 1, NULL}};
 static const ls__type_parameter uart_rx_parameters[] = {{"bit_edges", 0}, {"data_bits", 8},
                                                         {"parity", 0},    {"stop_bits", 1},
                                                         {"gap_edges", 0}, {"queue", 256}};
@@ -59,9 +59,11 @@ static uint64_t uart_rx_words(const uint64_t *p)
 
 /* --- SPI flash -------------------------------------------------------------------------------- */
 
-static const ls__type_pin spi_flash_pins[] = {
-    {"clk", false, 0}, {"csn", false, 1}, {"d0", false, 0}, {"d1", false, 0}, {"d2", false, 0},
-    {"d3", false, 0},  {"q0", true, 1},   {"q1", true, 1},  {"q2", true, 1},  {"q3", true, 1}};
+static const ls__type_pin spi_flash_pins[] = {{"clk", false, 0, NULL}, {"csn", false, 1, NULL},
+                                              {"d0", false, 0, NULL},  {"d1", false, 0, NULL},
+                                              {"d2", false, 0, NULL},  {"d3", false, 0, NULL},
+                                              {"q0", true, 1, NULL},   {"q1", true, 1, NULL},
+                                              {"q2", true, 1, NULL},   {"q3", true, 1, NULL}};
 static const ls__type_parameter spi_flash_parameters[] = {{"size_bytes", 1 << 24},
                                                           {"firmware_offset", 0},
                                                           {"instance_bytes", 0},
@@ -96,18 +98,18 @@ static uint64_t spi_flash_words(const uint64_t *p)
 
 #define IN(n)                                                                                      \
     {                                                                                              \
-        "in" #n, false, 0                                                                          \
+        "in" #n, false, 0, NULL                                                                    \
     }
 #define OUT(n)                                                                                     \
     {                                                                                              \
-        "out" #n, true, 0                                                                          \
+        "out" #n, true, 0, NULL                                                                    \
     }
 #define EIGHT(X, a, b, c, d, e, f, g, h) X(a), X(b), X(c), X(d), X(e), X(f), X(g), X(h)
 #define THIRTY_TWO(X)                                                                              \
     EIGHT(X, 0, 1, 2, 3, 4, 5, 6, 7), EIGHT(X, 8, 9, 10, 11, 12, 13, 14, 15),                      \
         EIGHT(X, 16, 17, 18, 19, 20, 21, 22, 23), EIGHT(X, 24, 25, 26, 27, 28, 29, 30, 31)
 static const ls__type_pin gpio_pins[] = {
-    {"in", false, 0}, {"out", true, 0}, THIRTY_TWO(IN), THIRTY_TWO(OUT)};
+    {"in", false, 0, NULL}, {"out", true, 0, NULL}, THIRTY_TWO(IN), THIRTY_TWO(OUT)};
 static const ls__type_parameter gpio_parameters[] = {{"queue", 64}};
 
 static const char *check_gpio(const uint64_t *p)
@@ -121,8 +123,12 @@ static uint64_t gpio_words(const uint64_t *p)
     return RING(p[0]);
 }
 
-static const ls__type_pin jtag_pins[] = {{"tck", true, 0},  {"tms", true, 1},  {"tdi", true, 0},
-                                         {"trst", true, 1}, {"srst", true, 1}, {"tdo", false, 0}};
+static const ls__type_pin jtag_pins[] = {{"tck", true, 0, NULL},
+                                         {"tms", true, 1, NULL},
+                                         {"tdi", true, 0, NULL},
+                                         {"trst", true, 0, "trst_active_low"},
+                                         {"srst", true, 0, "srst_active_low"},
+                                         {"tdo", false, 0, NULL}};
 static const ls__type_parameter jtag_parameters[] = {{"hold_edges", 4},
                                                      {"start_edge", 0},
                                                      {"trst_active_low", 1},
@@ -144,7 +150,7 @@ static uint64_t jtag_words(const uint64_t *p)
 
 #define P(n)                                                                                       \
     {                                                                                              \
-        "p" #n, true, 0                                                                            \
+        "p" #n, true, 0, NULL                                                                      \
     }
 static const ls__type_pin random_pins[] = {EIGHT(P, 0, 1, 2, 3, 4, 5, 6, 7),
                                            EIGHT(P, 8, 9, 10, 11, 12, 13, 14, 15)};
@@ -164,13 +170,13 @@ static uint64_t random_words(const uint64_t *p)
 /* --- buses ------------------------------------------------------------------------------------ */
 
 static const ls__type_pin apb_trace_pins[] = {
-    {"psel", false, 0},   {"penable", false, 0}, {"pwrite", false, 0},
-    {"paddr", false, 0},  {"pwdata", false, 0},  {"prdata", false, 0},
-    {"pready", false, 1}, {"pslverr", false, 0}, {"pclk", false, UINT64_MAX}};
+    {"psel", false, 0, NULL},   {"penable", false, 0, NULL}, {"pwrite", false, 0, NULL},
+    {"paddr", false, 0, NULL},  {"pwdata", false, 0, NULL},  {"prdata", false, 0, NULL},
+    {"pready", false, 1, NULL}, {"pslverr", false, 0, NULL}, {"pclk", false, UINT64_MAX, NULL}};
 static const ls__type_pin wishbone_trace_pins[] = {
-    {"cyc", false, 0}, {"stb", false, 0},   {"we", false, 0},
-    {"adr", false, 0}, {"dat_w", false, 0}, {"dat_r", false, 0},
-    {"ack", false, 1}, {"err", false, 0},   {"clk", false, UINT64_MAX}};
+    {"cyc", false, 0, NULL}, {"stb", false, 0, NULL},   {"we", false, 0, NULL},
+    {"adr", false, 0, NULL}, {"dat_w", false, 0, NULL}, {"dat_r", false, 0, NULL},
+    {"ack", false, 1, NULL}, {"err", false, 0, NULL},   {"clk", false, UINT64_MAX, NULL}};
 
 static uint64_t trace_words(const uint64_t *p)
 {

@@ -9,7 +9,8 @@
 typedef struct ls__type_pin {
     const char *name;
     bool drives;
-    uint64_t value; /* read when not connected; drives: the value at first */
+    uint64_t value;        /* read when not connected; drives: the value at first, */
+    const char *parameter; /* or that of this parameter */
 } ls__type_pin;
 
 typedef struct ls__type_parameter {

@@ -50,9 +50,9 @@ void bench_init(bench *b, uint32_t edges, uint32_t signal_count);
 /* Sets a given signal from an edge on. */
 void bench_set(bench *b, uint32_t edge, uint32_t signal, uint64_t value);
 void bench_run(bench *b);
-/* Whether the device is the reference alone, where a program is built at once: elsewhere a test
- * with many programs takes some. */
-bool bench_is_quick(void);
+/* How long the device takes to build a program: 0 at once (reference), 1 a while, 2 long (vulkan,
+ * with a software device). Tests of many programs take fewer. */
+int bench_effort(void);
 void bench_finish(bench *b);
 uint64_t bench_at(const bench *b, uint32_t instance, uint32_t edge, uint32_t signal);
 
