@@ -102,6 +102,44 @@ LS_API ls_status ls_design_memory(const ls_design *design, uint32_t index,
 LS_API ls_status ls_design_find_memory(const ls_design *design, const char *name, uint32_t *index,
                                        ls_error *error);
 
+/* --- files with contents of memories ---------------------------------------------------------- */
+typedef enum ls_image_format {
+    /* ELF by its first bytes; $readmemh by the name (.hex, .mem, .vmem, .vh); else binary. */
+    LS_IMAGE_AUTO,
+    LS_IMAGE_READMEMH, /* text for $readmemh: hexadecimal words, @addresses, comments, x and z (0)
+                        */
+    LS_IMAGE_READMEMB, /* the same in binary */
+    LS_IMAGE_ELF,      /* little-endian, 32 or 64 bits: what the PT_LOAD segments hold in the file,
+                          at their physical addresses */
+    LS_IMAGE_BINARY    /* bytes */
+} ls_image_format;
+
+typedef struct ls_image_params {
+    size_t struct_size;
+    const char *path;
+    ls_image_format format;
+    /* What the first byte of the memory, or of the image, is in the file. ELF: an address; what
+     * lies before it, or behind the end of the memory, is for others and left out, but something
+     * must be left. Binary: so many bytes of the file are passed over. Text: the first word that is
+     * filled, counted from the memory's first, until an @ in the file says otherwise, which is an
+     * address as declared. Binary and text must not reach beyond the memory. */
+    uint64_t address;
+    /* Memories of ELF and binary files, whose words are then of whole bytes, low bytes first: from
+     * word to word so many bytes; 0 = the bytes of a word. A RAM of 32 bits that is four memories
+     * of 8 bits loads each with 4, at address, address + 1, address + 2 and address + 3. */
+    uint32_t stride_bytes;
+    /* ls_image_load: bytes that nothing fills, between the parts of the file. */
+    uint8_t fill;
+    uint64_t limit_bytes; /* ls_image_load: a larger image is LS_E_LIMIT; 0 = 1 GiB */
+} ls_image_params;
+#define LS_IMAGE_PARAMS_INIT LS_INIT(ls_image_params)
+
+/* A file as bytes, for ls_peripheral.image; words of text are bytes then. Released with
+ * ls_bytes_destroy (lockstep/program.h). LS_E_NOT_FOUND, LS_E_FORMAT with line or byte, LS_E_LIMIT:
+ * most often `address` is not given for an ELF file. */
+LS_API ls_status ls_image_load(const ls_image_params *params, void **bytes, uint64_t *size,
+                               ls_error *error);
+
 /* --- peripherals ------------------------------------------------------------------------------ */
 /* A model in Kernel C that is stepped once an edge, after the design has settled; what it drives is
  * applied together with everything else at the next edge. docs/peripherals.md is the contract of
@@ -271,6 +309,11 @@ LS_API ls_status ls_cosim_memory_read(ls_cosim *cosim, uint32_t instance, uint32
 LS_API ls_status ls_cosim_memory_write(ls_cosim *cosim, uint32_t instance, uint32_t memory,
                                        uint32_t first, uint32_t count, const uint64_t *words,
                                        ls_error *error);
+
+/* Fills a memory from a file, in one instance or in all (LS_COSIM_ALL). Words without contents in
+ * the file stay as they are. */
+LS_API ls_status ls_cosim_memory_load(ls_cosim *cosim, uint32_t instance, uint32_t memory,
+                                      const ls_image_params *params, ls_error *error);
 
 /* 32-bit words of a peripheral's private memory: how a host talks to it (a UART's queue of bytes).
  */
