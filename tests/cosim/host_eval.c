@@ -210,7 +210,11 @@ void host_eval_set(host_eval *run, const char *name, const uint64_t *value)
 
 void host_eval_get(const host_eval *run, const char *name, uint64_t *value)
 {
-    const ls__graph_signal *signal = host_eval_signal(run->graph, name);
+    host_eval_get_signal(run, host_eval_signal(run->graph, name), value);
+}
+
+void host_eval_get_signal(const host_eval *run, const ls__graph_signal *signal, uint64_t *value)
+{
     memset(value, 0, (signal->width + 63) / 64 * sizeof *value);
     uint32_t at = 0;
     for (uint32_t i = 0; i < signal->piece_count; i++) {

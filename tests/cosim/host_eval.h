@@ -29,6 +29,7 @@ bool host_eval_step(host_eval *run);
 const ls__graph_signal *host_eval_signal(const ls__graph *graph, const char *name);
 void host_eval_set(host_eval *run, const char *name, const uint64_t *value);
 void host_eval_get(const host_eval *run, const char *name, uint64_t *value);
+void host_eval_get_signal(const host_eval *run, const ls__graph_signal *signal, uint64_t *value);
 /* Of signals of at most 64 bits. */
 void host_eval_set64(host_eval *run, const char *name, uint64_t value);
 uint64_t host_eval_get64(const host_eval *run, const char *name);
