@@ -173,7 +173,7 @@ static LLVMTargetMachineRef create_machine(const emitter *e, ls_error *error)
         l->DisposeMessage(message);
         return NULL;
     }
-    bool quick = e->target.quick || is_long(e);
+    bool quick = e->is_generated_quickly;
     LLVMTargetMachineOptionsRef options = l->CreateTargetMachineOptions();
     l->TargetMachineOptionsSetCPU(options, e->target.cpu);
     l->TargetMachineOptionsSetFeatures(options, e->target.features);
@@ -288,6 +288,7 @@ static ls_status print(const emitter *e, char **text, ls_error *error)
 static ls_status compile(emitter *e, const job *j, const diagnosis *d, ls_error *error)
 {
     const ls__llvm *l = e->l;
+    e->is_generated_quickly = e->target.quick || is_long(e);
     LLVMTargetMachineRef machine = create_machine(e, error);
     if (!machine)
         return LS_E_UNSUPPORTED;

@@ -130,7 +130,8 @@ void ls__llvm_poll(unit *u, const ls__ir_inst *loop)
 enum { MAX_BLOCK = 250, MAX_QUICK_BLOCK = 120 }; /* instructions of the IR */
 
 /* LLVM's code generators take time that grows with the square of a block, but for the quick one of
- * scalar code. A test for cancellation is a branch that LLVM cannot see through. */
+ * scalar code, which also makes worse code of many blocks: it keeps every address that two of them
+ * use. A test for cancellation is a branch that LLVM cannot see through. */
 void ls__llvm_split_block(unit *u)
 {
     lb block = u->l->GetInsertBlock(u->b);
@@ -138,7 +139,7 @@ void ls__llvm_split_block(unit *u)
         u->block = block;
         u->block_size = 0;
     }
-    bool quick = u->e->target.quick;
+    bool quick = u->e->is_generated_quickly;
     if (++u->block_size > (quick ? MAX_QUICK_BLOCK : MAX_BLOCK) && (u->width > 1 || !quick))
         poll(u);
 }

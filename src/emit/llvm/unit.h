@@ -68,10 +68,11 @@ typedef struct emitter { /* one module */
     LLVMModuleRef out;
     LLVMBuilderRef b;
     lt i1, i8, i16, i32, i64, f16, f32, f64, ptr, void_type;
-    lv zeros;             /* what loads out of range read */
-    bool has_short_loops; /* in scalar code: worth unrolling */
-    lv *tables;           /* by constant table; NULL until used */
-    lv outside;           /* outside.c's helper; NULL until used */
+    lv zeros;                  /* what loads out of range read */
+    bool has_short_loops;      /* in scalar code: worth unrolling */
+    bool is_generated_quickly; /* by the faster of LLVM's code generators */
+    lv *tables;                /* by constant table; NULL until used */
+    lv outside;                /* outside.c's helper; NULL until used */
     LS__VEC(struct callee) callees;
     struct {
         uint32_t width;
