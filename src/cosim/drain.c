@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a submission has reported: changes of traced nodes, messages of the design, events of
+ * peripherals. Delivered to the sink edge by edge, instance after instance.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/status.h"
+#include "cosim/engine.h"
+
+/* Reports of one instance, each list ascending by edge. */
+typedef struct reports {
+    const uint64_t *change, *change_end, *effect, *effect_end, *event, *event_end;
+} reports;
+
+static ls_status read_words(ls_buffer *buffer, uint64_t at, uint64_t count, const uint64_t **words,
+                            uint64_t **room, uint64_t *capacity, ls_error *error)
+{
+    *words = NULL;
+    if (count == 0)
+        return LS_OK;
+    if (count > *capacity) {
+        uint64_t *more = ls__mem_realloc(*room, count * 2, sizeof *more);
+        if (!more)
+            return ls__fail_oom(error, count * 2 * sizeof *more);
+        *room = more;
+        *capacity = count * 2;
+    }
+    *words = *room;
+    return ls_buffer_read(buffer, at * 8, LS_MEM_NONE, *room, count * 8, error);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Puts the new value of a traced node into the signals it is part of, and marks them. */
+static void take_change(ls_cosim *cosim, uint32_t node, uint64_t value, uint32_t *count)
+{
+    const ls__layout *l = &cosim->layout;
+    for (uint32_t k = l->target_first[node]; k < l->target_first[node + 1]; k++) {
+        const ls__trace_target *target = &l->targets[k];
+        uint64_t mask = ls__node_mask(target->width);
+        uint64_t part = value >> target->from & mask;
+        uint64_t *words = cosim->traced[target->traced] + target->to / 64;
+        uint32_t shift = target->to % 64;
+        uint64_t low = (words[0] & ~(mask << shift)) | part << shift;
+        bool changed = low != words[0];
+        words[0] = low;
+        if (shift + target->width > 64) {
+            uint64_t high = (words[1] & ~(mask >> (64 - shift))) | part >> (64 - shift);
+            changed = changed || high != words[1];
+            words[1] = high;
+        }
+        if (changed && !cosim->is_marked[target->traced]) {
+            cosim->is_marked[target->traced] = 1;
+            cosim->marked[(*count)++] = target->traced;
+        }
+    }
+}
+
+static void deliver_changes(ls_cosim *cosim, reports *r)
+{
+    uint64_t edge = r->change[0] & INT64_MAX, pairs = r->change[1];
+    uint32_t count = 0;
+    for (uint64_t k = 0; k < pairs; k++)
+        take_change(cosim, (uint32_t)r->change[2 + 2 * k], r->change[3 + 2 * k], &count);
+    r->change += 2 + 2 * pairs;
+    for (uint32_t i = 0; i < count; i++)
+        cosim->is_marked[cosim->marked[i]] = 0;
+    if (count == 0)
+        return;
+    qsort(cosim->marked, count, sizeof *cosim->marked, ascending);
+    if (cosim->params.sink.changes)
+        cosim->params.sink.changes(cosim->params.sink.context, edge, cosim->marked, count);
+}
+
+static void deliver_effect(ls_cosim *cosim, uint32_t instance, reports *r)
+{
+    uint32_t words = (uint32_t)r->effect[0], number = (uint32_t)(r->effect[0] >> 32);
+    const ls__graph_effect *effect = &cosim->graph->effects[number];
+    ls__strbuf text = {0};
+    ls__format_effect(cosim->graph, effect, r->effect + 2, &text);
+    ls_cosim_event event = {.type = (ls_event_kind)(LS_EVENT_PRINT + effect->kind),
+                            .instance = instance,
+                            .edge = r->effect[1],
+                            .source = number,
+                            .text = text.text ? text.text : ""};
+    r->effect += words;
+    if (cosim->params.sink.event)
+        cosim->params.sink.event(cosim->params.sink.context, &event);
+    ls__strbuf_finish(&text);
+}
+
+static void deliver_event(ls_cosim *cosim, uint32_t instance, reports *r)
+{
+    const uint64_t *record = r->event;
+    ls_cosim_event event = {.type = LS_EVENT_PERIPHERAL,
+                            .instance = instance,
+                            .edge = record[LS__PERIPHERAL_RECORD_EDGE],
+                            .source = (uint32_t)(record[LS__PERIPHERAL_RECORD_KIND] >> 32),
+                            .kind = (uint32_t)record[LS__PERIPHERAL_RECORD_KIND],
+                            .a = record[LS__PERIPHERAL_RECORD_A],
+                            .b = record[LS__PERIPHERAL_RECORD_B],
+                            .text = ""};
+    r->event += LS__PERIPHERAL_RECORD_WORDS;
+    if (cosim->params.sink.event)
+        cosim->params.sink.event(cosim->params.sink.context, &event);
+}
+
+/* Edge by edge; of one edge changes, then messages, then events of peripherals. */
+static void deliver(ls_cosim *cosim, uint32_t instance, reports r)
+{
+    for (;;) {
+        uint64_t change = r.change < r.change_end ? r.change[0] & INT64_MAX : UINT64_MAX;
+        uint64_t effect = r.effect < r.effect_end ? r.effect[1] : UINT64_MAX;
+        uint64_t event = r.event < r.event_end ? r.event[LS__PERIPHERAL_RECORD_EDGE] : UINT64_MAX;
+        if (change == UINT64_MAX && effect == UINT64_MAX && event == UINT64_MAX)
+            return;
+        if (change <= effect && change <= event)
+            deliver_changes(cosim, &r);
+        else if (effect <= event)
+            deliver_effect(cosim, instance, &r);
+        else
+            deliver_event(cosim, instance, &r);
+    }
+}
+
+static ls_status drain_instance(ls_cosim *cosim, uint32_t i, ls_error *error)
+{
+    uint64_t changes = cosim->control[ls__state_word(cosim, LS__SLOT_CHANGE_COUNT, i)];
+    uint64_t effects = cosim->control[ls__state_word(cosim, LS__SLOT_EFFECT_COUNT, i)];
+    uint64_t events = cosim->control[ls__state_word(cosim, LS__SLOT_LOG_COUNT, i)];
+    if (i != cosim->params.trace_instance)
+        changes = 0;
+    if (!changes && !effects && !events)
+        return LS_OK;
+    events *= LS__PERIPHERAL_RECORD_WORDS;
+    reports r = {0};
+    ls_status status = read_words(cosim->changes, cosim->layout.trace_count, changes, &r.change,
+                                  &cosim->rings[0], &cosim->ring_words[0], error);
+    if (status == LS_OK)
+        status = read_words(cosim->effects, i * cosim->effect_words, effects, &r.effect,
+                            &cosim->rings[1], &cosim->ring_words[1], error);
+    uint64_t log = i * (cosim->log_records + 1) * LS__PERIPHERAL_RECORD_WORDS;
+    if (status == LS_OK)
+        status = read_words(cosim->log, log + LS__PERIPHERAL_LOG_RECORDS, events, &r.event,
+                            &cosim->rings[2], &cosim->ring_words[2], error);
+    if (status != LS_OK)
+        return status;
+    r.change_end = r.change ? r.change + changes : NULL;
+    r.effect_end = r.effect ? r.effect + effects : NULL;
+    r.event_end = r.event ? r.event + events : NULL;
+    deliver(cosim, i, r);
+    return LS_OK;
+}
+
+ls_status ls__drain(ls_cosim *cosim, ls_error *error)
+{
+    ls_status status = LS_OK;
+    for (uint32_t i = 0; status == LS_OK && i < cosim->instances; i++)
+        status = drain_instance(cosim, i, error);
+    return status;
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Inside a run (lockstep/cosim.h). An ls_cosim owns buffers on a device, and one form at a time: a
+ * program that steps all instances, with the places of its values.
+ *
+ *   design.c    designs and their names
+ *   layout.c    places in the state that do not depend on the form; outputs, traces, pins
+ *   table.c     the table-driven form: nodes sorted into runs
+ *   sections.c  the parts of the table that both forms use: clocks, writes, effects, reports
+ *   prelude.c   the Kernel C around a form
+ *   form.c      from text to a program with buffers; changing from one form to another
+ *   cosim.c     create, destroy
+ *   schedule.c  schedule, timed stimulus, watched events
+ *   run.c       submissions; drain.c: what they report
+ *   state.c     values, memories, save and restore
+ *
+ * State of all instances is one buffer of 64-bit slots: slot k of instance i is word
+ * k * instances + i. The first `common` slots are the same in every form (kernels/driver.kc); what
+ * follows belongs to the form.
+ */
+#ifndef LS_COSIM_ENGINE_H
+#define LS_COSIM_ENGINE_H
+
+#include "base/str.h"
+#include "cosim/graph.h"
+#include "cosim/peripheral.h"
+#include "lockstep/cosim.h"
+#include "lockstep/launch.h"
+
+enum { LS__NO_SLOT = UINT32_MAX };
+
+/* Slots of kernels/driver.kc. */
+enum {
+    LS__SLOT_EDGE,
+    LS__SLOT_STOP,
+    LS__SLOT_DIGEST,
+    LS__SLOT_EFFECT_COUNT,
+    LS__SLOT_CHANGE_COUNT,
+    LS__SLOT_OWN_NEXT,
+    LS__SLOT_OWN_END,
+    LS__SLOT_SHARED_NEXT,
+    LS__SLOT_EVALUATED,
+    LS__SLOT_COLD,
+    LS__SLOT_WATCH_SOURCE,
+    LS__SLOT_WATCH_KIND,
+    LS__SLOT_WATCH_A,
+    LS__SLOT_UNSETTLED,
+    LS__SLOT_ACTIVE,
+    LS__SLOT_ROUNDS,
+    LS__SLOT_LOG_COUNT,
+    LS__CONTROL_SLOTS
+};
+
+/* Values of LS__SLOT_STOP. */
+enum {
+    LS__STOP_RUNNING,
+    LS__STOP_WATCH,
+    LS__STOP_ASSERT,
+    LS__STOP_FINISH,
+    LS__STOP_YIELD,
+    LS__STOP_UNSETTLED
+};
+
+struct ls_design {
+    ls__graph *graph;
+    uint32_t *by_name; /* signals, sorted by name */
+    _Atomic uint32_t references;
+};
+
+ls_status ls__design_from_graph(ls__graph *graph, ls_design **design, ls_error *error);
+void ls__design_retain(ls_design *design);
+
+/* Part of a reference to an input that lies in one INPUT node: value bits [right, ...) shifted by
+ * `left` under `mask`. */
+typedef struct ls__input_part {
+    uint32_t input;
+    uint64_t mask;
+    uint8_t left, right;
+} ls__input_part;
+enum { LS__INPUT_PARTS = 64 };
+/* Checks the reference; *count parts, at most LS__INPUT_PARTS. */
+ls_status ls__input_parts(const ls__graph *graph, ls_signal_ref ref, ls__input_part *parts,
+                          uint32_t *count, ls_error *error);
+static inline uint64_t ls__input_value(const ls__input_part *part, uint64_t value)
+{
+    return value >> part->right << part->left & part->mask;
+}
+
+/* A part of a node that is looked at after each edge. */
+typedef struct ls__observed {
+    ls__node_id node;
+    uint8_t lsb;
+    uint64_t mask;
+} ls__observed;
+
+/* Where a traced node's bits belong: bits [from, from + width) of it are bits [to, ...) of traced
+ * signal `traced`. */
+typedef struct ls__trace_target {
+    uint32_t traced, to;
+    uint8_t from, width;
+} ls__trace_target;
+
+typedef struct ls__pin_drive {
+    uint32_t pin;
+    ls__input_part part;
+} ls__pin_drive;
+
+typedef struct ls__pin_piece {
+    uint32_t pin;
+    ls__node_id node;
+    uint8_t lsb, position;
+    uint64_t mask;
+} ls__pin_piece;
+
+/* Places in the state, and what is observed: the same for all forms. */
+typedef struct ls__layout {
+    uint32_t pins, seen, triggered, input_dirty, outputs, effect_previous, loop_previous, inputs,
+        common;
+    uint32_t pin_count, loop_count, effect_previous_count, effect_reserve;
+    ls__observed *observed; /* parts of outputs, in order of the ports */
+    uint32_t observed_count;
+    ls__observed *traces; /* traced nodes */
+    uint32_t trace_count;
+    ls__trace_target *targets; /* by traced node: [target_first[k], target_first[k + 1]) */
+    uint32_t *target_first;
+    ls__pin_drive *drives;
+    uint32_t drive_count;
+    ls__pin_piece *pieces;
+    uint32_t piece_count;
+    uint32_t *effect_previous_at; /* by effect */
+    uint64_t *memory_at;          /* by memory: place of word 0 */
+    uint64_t memory_words;        /* of one instance */
+    uint32_t *private_at;         /* by peripheral */
+    uint32_t private_words;
+    uint64_t *input_active; /* bit: a node reads this input */
+} ls__layout;
+
+/* Places of the sections in the table. */
+typedef struct ls__sections {
+    uint32_t drives, domains, regs, writes, effects, outputs, traces, pin_pieces, loops, inputs;
+    uint32_t runs, runs_early, runs_end, nodes;
+} ls__sections;
+
+typedef LS__VEC(uint32_t) ls__words;
+
+/* One way to run the graph. */
+typedef struct ls__form {
+    ls_cosim_form kind;
+    bool gated;
+    uint32_t *slots;      /* by node; LS__NO_SLOT: kept nowhere */
+    uint32_t slot_count;  /* of one instance */
+    uint32_t node_base;   /* table: slot of the first record's result */
+    uint32_t lanes;       /* of a workgroup */
+    uint32_t block_count; /* gated */
+    uint32_t edge_rounds; /* rounds of loops that a lane makes at an edge, about */
+    uint32_t *table;
+    uint32_t table_words;
+    ls__sections sections;
+    char *text;
+    size_t text_length;
+    ls_program *program;
+    const ls_kernel *kernel;
+} ls__form;
+
+/* Scalars of the kernel `run`. */
+typedef struct ls__run_scalars {
+    uint64_t until, period;
+    uint32_t shared_end, resume;
+} ls__run_scalars;
+
+/* Timed operations that are not yet done, of an instance or of all. */
+typedef struct ls__queue {
+    uint64_t *words; /* edge, input, mask, value */
+    uint64_t count, capacity;
+    uint64_t uploaded; /* so many at the front are on the device */
+    bool changed;
+} ls__queue;
+
+struct ls_cosim {
+    ls_design *design;
+    const ls__graph *graph;
+    ls_device *device;
+    uint32_t instances;
+    ls_cosim_params params; /* pointers of it are not valid any more */
+    ls__peripherals *peripherals;
+    ls__layout layout;
+    ls__form *form;
+    ls_stream *stream;
+    ls_prepared *prepared;
+    ls_buffer *state, *memory, *schedule, *stimulus, *changes, *effects, *log, *private_memory,
+        *image, *table;
+    uint64_t *control; /* LS__CONTROL_SLOTS * instances, as downloaded last */
+    bool cold;         /* values of some instance do not follow from its state */
+    bool traced_stale; /* the host's copy of traced values */
+    /* schedule */
+    uint32_t period;
+    uint64_t *schedule_words; /* heads of all edges, then operations */
+    uint64_t schedule_count, schedule_capacity;
+    uint32_t *dirty_edges;
+    uint32_t dirty_count;
+    bool schedule_changed; /* all of it */
+    ls__queue shared, *own;
+    uint64_t shared_capacity, own_capacity; /* operations in the buffer */
+    /* reports */
+    uint64_t change_words, effect_words, log_records;
+    uint64_t *rings[3]; /* as read last: changes, effects, log */
+    uint64_t ring_words[3];
+    uint32_t *trace;   /* numbers of the traced signals */
+    uint64_t **traced; /* by traced signal: its value, in traced_words */
+    uint64_t *traced_words;
+    uint32_t *marked; /* traced signals that changed */
+    uint8_t *is_marked;
+    uint64_t chunk;     /* edges of the next submission */
+    bool loops_limited; /* llvmpipe: docs/spirv.md */
+    ls_cosim_counters counters;
+    bool failed; /* the run cannot go on */
+};
+
+ls_status ls__layout_create(ls_cosim *cosim, ls_error *error);
+void ls__layout_destroy(ls__layout *layout);
+
+/* Appends what both forms share; `slots` are those of the form. */
+void ls__sections_write(const ls_cosim *cosim, ls__form *form, ls__words *table, ls__arena *arena);
+/* The text in front of a form: numbers, driver.kc, peripherals. */
+void ls__prelude_write(const ls_cosim *cosim, const ls__form *form, ls__strbuf *text);
+
+ls_status ls__table_create(const ls_cosim *cosim, uint32_t lanes, ls__form **form, ls_error *error);
+
+/* Compiles and installs the first form of a run. */
+ls_status ls__form_choose(ls_cosim *cosim, ls_error *error);
+ls_status ls__form_compile(const ls_cosim *cosim, ls__form *form, ls_tier tier, ls_error *error);
+/* Makes the form the one that runs; takes it over, also on failure. */
+ls_status ls__form_install(ls_cosim *cosim, ls__form *form, ls_error *error);
+/* Makes cosim->prepared when a buffer was replaced. */
+ls_status ls__cosim_prepare(ls_cosim *cosim, ls_error *error);
+ls_status ls__make_buffer(ls_cosim *cosim, uint64_t bytes, const char *label, ls_buffer **buffer,
+                          ls_error *error);
+void ls__form_destroy(ls__form **form);
+
+ls_status ls__schedule_upload(ls_cosim *cosim, ls_error *error);
+/* Brings the queues up to date on the device; *limit is lowered to the first edge that must not be
+ * run yet. */
+ls_status ls__stimulus_upload(ls_cosim *cosim, uint64_t *limit, ls_error *error);
+ls_status ls__stimulus_create(ls_cosim *cosim, ls_error *error);
+
+/* Submits one batch of edges up to `until`. */
+ls_status ls__cosim_submit(ls_cosim *cosim, uint64_t until, bool resume, ls_error *error);
+ls_status ls__drain(ls_cosim *cosim, ls_error *error);
+/* Values of the state as they follow from registers and inputs. */
+ls_status ls__cosim_settle(ls_cosim *cosim, ls_error *error);
+
+/* Brings the host's copy of traced values up to date after something other than a run. */
+ls_status ls__cosim_refresh_traced(ls_cosim *cosim, ls_error *error);
+
+/* Text of a Yosys format string with its arguments; appends. */
+void ls__format_effect(const ls__graph *graph, const ls__graph_effect *effect,
+                       const uint64_t *words, ls__strbuf *out);
+
+static inline uint64_t ls__state_word(const ls_cosim *cosim, uint32_t slot, uint32_t instance)
+{
+    return (uint64_t)slot * cosim->instances + instance;
+}
+
+#endif

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From the text of a form to a program, and making it the one that runs. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/status.h"
+#include "cosim/engine.h"
+#include "lang/lang.h"
+
+extern const ls__lang_source ls__cosim_kernels[];
+extern const uint32_t ls__cosim_kernels_count;
+
+static const char own[] = "lockstep:";
+
+static bool include(void *context, const char *path, char **text, size_t *length)
+{
+    if (strncmp(path, own, sizeof own - 1) != 0)
+        return ls__peripherals_include(context, path, text, length);
+    for (uint32_t i = 0; i < ls__cosim_kernels_count; i++) {
+        const ls__lang_source *source = &ls__cosim_kernels[i];
+        if (strcmp(source->name, path + sizeof own - 1) != 0)
+            continue;
+        *text = malloc(source->length + 1);
+        if (!*text)
+            return false;
+        memcpy(*text, source->text, source->length + 1);
+        *length = source->length;
+        return true;
+    }
+    return false;
+}
+
+ls_status ls__form_compile(const ls_cosim *cosim, ls__form *form, ls_tier tier, ls_error *error)
+{
+    ls_compile_params compile = LS_COMPILE_PARAMS_INIT;
+    compile.text = form->text;
+    compile.length = form->text_length;
+    compile.path = ls__peripherals_path;
+    compile.include = include;
+    ls_module *module = NULL;
+    ls_status status = ls_module_compile(&compile, &module, NULL, error);
+    if (status != LS_OK)
+        return status;
+    ls_program_params params = LS_PROGRAM_PARAMS_INIT;
+    params.tier = tier;
+    status = ls_program_create(cosim->device, module, &params, &form->program, error);
+    ls_module_destroy(&module);
+    if (status == LS_OK)
+        status = ls_program_kernel(form->program, "run", &form->kernel, error);
+    return status;
+}
+
+void ls__form_destroy(ls__form **form)
+{
+    if (!form || !*form)
+        return;
+    ls_program_destroy(&(*form)->program);
+    ls__mem_free((*form)->slots);
+    ls__mem_free((*form)->table);
+    ls__mem_free((*form)->text);
+    ls__mem_free(*form);
+    *form = NULL;
+}
+
+/* --- installing ------------------------------------------------------------------------------- */
+
+ls_status ls__make_buffer(ls_cosim *cosim, uint64_t bytes, const char *label, ls_buffer **buffer,
+                          ls_error *error)
+{
+    ls_buffer_params params = LS_BUFFER_PARAMS_INIT;
+    params.size_bytes = bytes ? bytes : 8;
+    params.label = label;
+    return ls_buffer_create(cosim->device, &params, buffer, error);
+}
+
+/* What the values of all instances are in the new form, from those of the old one, or constants
+ * only. */
+static ls_status translate(ls_cosim *cosim, const ls__form *form, uint64_t *words, ls_error *error)
+{
+    const ls__graph *g = cosim->graph;
+    size_t n = cosim->instances;
+    for (uint32_t k = 0; k < g->node_count; k++)
+        if (g->nodes[k].op == LS__NODE_CONST && form->slots[k] != LS__NO_SLOT)
+            for (size_t i = 0; i < n; i++)
+                words[form->slots[k] * n + i] = g->nodes[k].imm;
+    if (!cosim->form)
+        return LS_OK;
+    uint64_t *old = ls__mem_alloc((size_t)cosim->form->slot_count * n, sizeof *old);
+    if (!old)
+        return ls__fail_oom(error, cosim->form->slot_count * n * sizeof *old);
+    ls_status status = ls_buffer_read(cosim->state, 0, LS_MEM_NONE, old,
+                                      (uint64_t)cosim->form->slot_count * n * sizeof *old, error);
+    if (status == LS_OK) {
+        memcpy(words, old, cosim->layout.common * n * sizeof *old);
+        for (uint32_t k = 0; k < g->initial_count; k++) {
+            uint32_t node = g->initials[k].node.index;
+            memcpy(words + form->slots[node] * n, old + cosim->form->slots[node] * n,
+                   n * sizeof *old);
+        }
+        for (size_t i = 0; i < n; i++)
+            words[LS__SLOT_COLD * n + i] = 1;
+    }
+    ls__mem_free(old);
+    return status;
+}
+
+ls_status ls__cosim_prepare(ls_cosim *cosim, ls_error *error)
+{
+    if (cosim->prepared)
+        return LS_OK;
+    ls_buffer *buffers[] = {cosim->state,   cosim->memory,  cosim->schedule, cosim->stimulus,
+                            cosim->changes, cosim->effects, cosim->log,      cosim->private_memory,
+                            cosim->image,   cosim->table};
+    enum { COUNT = sizeof buffers / sizeof *buffers };
+    ls_range ranges[COUNT];
+    for (uint32_t i = 0; i < COUNT; i++)
+        ranges[i] = (ls_range){buffers[i], 0, LS_WHOLE};
+    ls__run_scalars scalars = {0};
+    ls_scalar_link link = {0, 0, sizeof scalars};
+    ls_dispatch dispatch = LS_DISPATCH_INIT;
+    dispatch.kernel = cosim->form->kernel;
+    dispatch.global_size[0] = cosim->instances * cosim->form->lanes;
+    dispatch.buffers = ranges;
+    dispatch.buffer_count = COUNT;
+    dispatch.scalars = &scalars;
+    dispatch.scalar_bytes = sizeof scalars;
+    dispatch.links = &link;
+    dispatch.link_count = 1;
+    ls_batch *batch = NULL;
+    ls_status status = ls_batch_create(cosim->device, &batch, error);
+    if (status == LS_OK)
+        status = ls_batch_dispatch(batch, &dispatch, error);
+    ls_range control = {cosim->state, 0, (uint64_t)LS__CONTROL_SLOTS * cosim->instances * 8};
+    if (status == LS_OK)
+        status = ls_batch_download_slot(batch, control, LS_MEM_NONE, 0, NULL, error);
+    if (status == LS_OK)
+        status = ls_prepare(batch, &cosim->prepared, error);
+    ls_batch_destroy(&batch);
+    return status;
+}
+
+ls_status ls__form_install(ls_cosim *cosim, ls__form *form, ls_error *error)
+{
+    uint64_t count = (uint64_t)form->slot_count * cosim->instances;
+    ls_buffer *state = NULL, *table = NULL;
+    uint64_t *words = ls__mem_alloc(count, sizeof *words);
+    ls_status status = words ? LS_OK : ls__fail_oom(error, count * sizeof *words);
+    if (status == LS_OK)
+        status = translate(cosim, form, words, error);
+    if (status == LS_OK)
+        status = ls__make_buffer(cosim, count * sizeof *words, "cosim state", &state, error);
+    if (status == LS_OK)
+        status = ls_buffer_write(state, 0, LS_MEM_NONE, words, count * sizeof *words, error);
+    if (status == LS_OK)
+        status = ls__make_buffer(cosim, form->table_words * sizeof(uint32_t), "cosim table", &table,
+                                 error);
+    if (status == LS_OK)
+        status = ls_buffer_write(table, 0, LS_MEM_NONE, form->table,
+                                 form->table_words * sizeof(uint32_t), error);
+    ls__mem_free(words);
+    if (status != LS_OK) {
+        ls_buffer_destroy(&state);
+        ls_buffer_destroy(&table);
+        ls__form_destroy(&form);
+        return status;
+    }
+    ls_prepared_destroy(&cosim->prepared);
+    ls_buffer_destroy(&cosim->state);
+    ls_buffer_destroy(&cosim->table);
+    ls__form_destroy(&cosim->form);
+    cosim->form = form;
+    cosim->state = state;
+    cosim->table = table;
+    cosim->cold = true;
+    cosim->counters.form = form->kind;
+    return LS_OK;
+}
+
+/* On the host's own threads a lane alone is fastest: there are no gathers to wait for. */
+static uint32_t lanes_of(const ls_cosim *cosim)
+{
+    const char *name = ls_device_name(cosim->device);
+    return strcmp(name, "cpu") == 0 || strcmp(name, "reference") == 0 ? 1 : 32;
+}
+
+ls_status ls__form_choose(ls_cosim *cosim, ls_error *error)
+{
+    ls__form *form = NULL;
+    ls_status status = ls__table_create(cosim, lanes_of(cosim), &form, error);
+    if (status == LS_OK)
+        status = ls__form_compile(cosim, form, LS_TIER_QUICK, error);
+    if (status != LS_OK) {
+        ls__form_destroy(&form);
+        return status;
+    }
+    return ls__form_install(cosim, form, error);
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The Kernel C in front of a form: numbers of this run as macros, kernels/driver.kc, the sources of
+ * the peripherals, and the function that steps them.
+ */
+#include <inttypes.h>
+
+#include "cosim/engine.h"
+
+static void define(ls__strbuf *text, const char *name, uint64_t value, const char *suffix)
+{
+    ls__strbuf_printf(text, "#define %s %" PRIu64 "%s\n", name, value, suffix);
+}
+
+static void write_places(const ls_cosim *cosim, const ls__form *form, ls__strbuf *text)
+{
+    const ls__layout *l = &cosim->layout;
+    const ls__sections *s = &form->sections;
+    const struct {
+        const char *name;
+        uint32_t value;
+    } places[] = {{"PINS", l->pins},
+                  {"SEEN", l->seen},
+                  {"TRIGGERED", l->triggered},
+                  {"OUTPUT_PREVIOUS", l->outputs},
+                  {"EFFECT_PREVIOUS", l->effect_previous},
+                  {"LOOP_PREVIOUS", l->loop_previous},
+                  {"INPUT_WORDS", (cosim->graph->input_count + 63) / 64},
+                  {"LANES", form->lanes},
+                  {"DRIVES", l->drive_count},
+                  {"PIN_PIECES", l->piece_count},
+                  {"OUTPUTS", l->observed_count},
+                  {"TRACES", l->trace_count},
+                  {"DOMAINS", cosim->graph->domain_count},
+                  {"WRITES", cosim->graph->write_count},
+                  {"EFFECTS", cosim->graph->effect_count},
+                  {"LOOPS", l->loop_count},
+                  {"PERIPHERALS", cosim->peripherals->count},
+                  {"DERIVED", cosim->graph->has_derived},
+                  {"COMPAT", cosim->params.compat},
+                  {"STOP_ON_ASSERT", cosim->params.stop_on_assert},
+                  {"T_DRIVES", s->drives},
+                  {"T_DOMAINS", s->domains},
+                  {"T_REGS", s->regs},
+                  {"T_WRITES", s->writes},
+                  {"T_EFFECTS", s->effects},
+                  {"T_OUTPUTS", s->outputs},
+                  {"T_TRACES", s->traces},
+                  {"T_PIN_PIECES", s->pin_pieces},
+                  {"T_LOOPS", s->loops},
+                  {"T_INPUTS", s->inputs}};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        define(text, places[i].name, places[i].value, "u");
+    define(text, "INPUTS", l->inputs, "ul");
+    define(text, "INPUT_DIRTY", l->input_dirty, "ul");
+    define(text, "INSTANCES", cosim->instances, "ul");
+    define(text, "TRACE_INSTANCE", cosim->params.trace_instance, "ul");
+    define(text, "EFFECT_WORDS", cosim->effect_words, "ul");
+    define(text, "EFFECT_RESERVE", l->effect_reserve, "ul");
+    define(text, "CHANGE_WORDS", cosim->change_words, "ul");
+    define(text, "LOG_RECORDS", cosim->log_records, "ul");
+    define(text, "LOG_WORDS", (cosim->log_records + 1) * LS__PERIPHERAL_RECORD_WORDS, "ul");
+}
+
+static void write_peripherals(const ls_cosim *cosim, ls__strbuf *text)
+{
+    const ls__peripherals *all = cosim->peripherals;
+    ls__strbuf_printf(text, "static void peripherals(u64 *s, const u32 *t, u64 *state, "
+                            "u32 *private_memory, const u8 *image, u64 *log, u64 instance, "
+                            "u64 edge)\n{\n");
+    if (all->count) {
+        ls__strbuf_printf(text, "    gather_pins(s, t);\n"
+                                "    u64 before = log[instance * LOG_WORDS];\n");
+        uint32_t pin = 0;
+        for (uint32_t i = 0; i < all->count; i++) {
+            ls__strbuf_printf(text,
+                              "    ls_peripheral_%" PRIu32
+                              "(state, private_memory, image, log, %" PRIu64
+                              "ul + instance, INSTANCES, instance * %" PRIu32 "ul + %" PRIu32
+                              "ul, instance * LOG_WORDS, edge, (u32)instance);\n",
+                              i, (uint64_t)(cosim->layout.pins + pin) * cosim->instances,
+                              cosim->layout.private_words, cosim->layout.private_at[i]);
+            pin += all->items[i].pin_count;
+        }
+        ls__strbuf_printf(text, "    look_for_watched(s, log, instance, before);\n");
+    }
+    ls__strbuf_printf(text, "}\n");
+}
+
+void ls__prelude_write(const ls_cosim *cosim, const ls__form *form, ls__strbuf *text)
+{
+    write_places(cosim, form, text);
+    ls__strbuf_printf(text, "#include \"lockstep:driver.kc\"\n");
+    if (cosim->peripherals->count)
+        ls__strbuf_append(text, cosim->peripherals->text, cosim->peripherals->length);
+    write_peripherals(cosim, text);
+}

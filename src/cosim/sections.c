@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The parts of the table that both forms read (kernels/driver.kc): clocks and registers, write
+ * ports, effects, what is reported, pins. All places are slots of the form.
+ */
+#include <string.h>
+
+#include "cosim/engine.h"
+
+static void push(ls__words *t, ls__arena *arena, uint32_t word)
+{
+    ls__vec_push(arena, t, word);
+}
+
+static void push_wide(ls__words *t, ls__arena *arena, uint64_t value)
+{
+    push(t, arena, (uint32_t)value);
+    push(t, arena, (uint32_t)(value >> 32));
+}
+
+/* Domains: clock, active value, first register, end. Registers: own slot, next. */
+static void write_domains(const ls_cosim *cosim, ls__form *form, ls__words *t, ls__arena *arena)
+{
+    const ls__graph *g = cosim->graph;
+    uint32_t *first = LS__NEW_ARRAY(arena, uint32_t, g->domain_count + 2);
+    uint32_t *order = LS__NEW_ARRAY(arena, uint32_t, g->reg_count + 1);
+    for (uint32_t i = 0; i < g->reg_count; i++)
+        first[g->regs[i].domain + 2]++;
+    for (uint32_t d = 0; d < g->domain_count; d++)
+        first[d + 2] += first[d + 1];
+    for (uint32_t i = 0; i < g->reg_count; i++)
+        order[first[g->regs[i].domain + 1]++] = i;
+    form->sections.domains = t->count;
+    for (uint32_t d = 0; d < g->domain_count; d++) {
+        push(t, arena, form->slots[g->domains[d].clock.index]);
+        push(t, arena, g->domains[d].rising);
+        push(t, arena, first[d]);
+        push(t, arena, first[d + 1]);
+    }
+    form->sections.regs = t->count;
+    for (uint32_t i = 0; i < g->reg_count; i++) {
+        push(t, arena, form->slots[g->regs[order[i]].node.index]);
+        push(t, arena, form->slots[g->regs[order[i]].next.index]);
+    }
+}
+
+/* Writes: domain, address, place of word 0, words, limbs, list of (enable, data). */
+static void write_writes(const ls_cosim *cosim, ls__form *form, ls__words *t, ls__arena *arena)
+{
+    const ls__graph *g = cosim->graph;
+    uint32_t *lists = LS__NEW_ARRAY(arena, uint32_t, g->write_count + 1);
+    for (uint32_t i = 0; i < g->write_count; i++) {
+        lists[i] = t->count;
+        for (uint32_t k = 0; k < g->memories[g->writes[i].memory].limbs; k++) {
+            push(t, arena, form->slots[g->writes[i].enables[k].index]);
+            push(t, arena, form->slots[g->writes[i].data[k].index]);
+        }
+    }
+    form->sections.writes = t->count;
+    for (uint32_t i = 0; i < g->write_count; i++) {
+        const ls__graph_write *w = &g->writes[i];
+        push(t, arena, w->domain);
+        push(t, arena, form->slots[w->address.index]);
+        push(t, arena, (uint32_t)cosim->layout.memory_at[w->memory]);
+        push(t, arena, g->memories[w->memory].depth);
+        push(t, arena, g->memories[w->memory].limbs);
+        push(t, arena, lists[i]);
+    }
+}
+
+/* Effects: kind, enable, condition, domains and their list, arguments and their list, place of what
+ * they were. */
+static void write_effects(const ls_cosim *cosim, ls__form *form, ls__words *t, ls__arena *arena)
+{
+    const ls__graph *g = cosim->graph;
+    uint32_t *lists = LS__NEW_ARRAY(arena, uint32_t, g->effect_count * (size_t)2 + 1);
+    for (uint32_t i = 0; i < g->effect_count; i++) {
+        const ls__graph_effect *e = &g->effects[i];
+        lists[2 * i] = t->count;
+        for (uint32_t k = 0; k < e->domain_count; k++)
+            push(t, arena, e->domains[k]);
+        lists[2 * i + 1] = t->count;
+        for (uint32_t k = 0; k < e->argument_count; k++)
+            push(t, arena, form->slots[e->arguments[k].index]);
+    }
+    form->sections.effects = t->count;
+    for (uint32_t i = 0; i < g->effect_count; i++) {
+        const ls__graph_effect *e = &g->effects[i];
+        bool has_condition = e->kind == 1 || e->kind == 2;
+        push(t, arena, e->kind);
+        push(t, arena, form->slots[e->enable.index]);
+        push(t, arena, form->slots[has_condition ? e->condition.index : e->enable.index]);
+        push(t, arena, e->domain_count);
+        push(t, arena, lists[2 * i]);
+        push(t, arena, e->argument_count);
+        push(t, arena, lists[2 * i + 1]);
+        push(t, arena, cosim->layout.effect_previous_at[i]);
+    }
+}
+
+static void write_reports(const ls_cosim *cosim, ls__form *form, ls__words *t, ls__arena *arena)
+{
+    const ls__layout *l = &cosim->layout;
+    form->sections.outputs = t->count;
+    for (uint32_t i = 0; i < l->observed_count; i++) {
+        push(t, arena, form->slots[l->observed[i].node.index]);
+        push(t, arena, l->observed[i].lsb);
+        push_wide(t, arena, l->observed[i].mask);
+    }
+    form->sections.traces = t->count;
+    for (uint32_t i = 0; i < l->trace_count; i++) {
+        push(t, arena, form->slots[l->traces[i].node.index]);
+        push_wide(t, arena, l->traces[i].mask);
+    }
+}
+
+static void write_pins(const ls_cosim *cosim, ls__form *form, ls__words *t, ls__arena *arena)
+{
+    const ls__layout *l = &cosim->layout;
+    form->sections.drives = t->count;
+    for (uint32_t i = 0; i < l->drive_count; i++) {
+        const ls__pin_drive *d = &l->drives[i];
+        push(t, arena, d->pin);
+        push(t, arena, d->part.input);
+        push_wide(t, arena, d->part.mask);
+        push(t, arena, d->part.left);
+        push(t, arena, d->part.right);
+    }
+    form->sections.pin_pieces = t->count;
+    for (uint32_t i = 0; i < l->piece_count; i++) {
+        const ls__pin_piece *p = &l->pieces[i];
+        push(t, arena, p->pin);
+        push(t, arena, form->slots[p->node.index]);
+        push_wide(t, arena, p->mask);
+        push(t, arena, p->lsb);
+        push(t, arena, p->position ? p->position + 64u : 0u);
+    }
+}
+
+void ls__sections_write(const ls_cosim *cosim, ls__form *form, ls__words *t, ls__arena *arena)
+{
+    const ls__graph *g = cosim->graph;
+    write_domains(cosim, form, t, arena);
+    write_writes(cosim, form, t, arena);
+    write_effects(cosim, form, t, arena);
+    write_reports(cosim, form, t, arena);
+    write_pins(cosim, form, t, arena);
+    form->sections.loops = t->count;
+    for (uint32_t n = 0; n < g->node_count; n++) {
+        if (!(g->nodes[n].flags & LS__NODE_LOOP))
+            continue;
+        push(t, arena, form->slots[n]);
+        push(t, arena, n);
+    }
+    form->sections.inputs = t->count;
+    for (uint32_t w = 0; w < (g->input_count + 63) / 64; w++)
+        push_wide(t, arena, cosim->layout.input_active[w]);
+}

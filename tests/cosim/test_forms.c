@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Random graphs, run in every form on every device there is, however the edges are cut into runs:
+ * every node after every edge is what the model says, messages and digests are the same.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "cosim/engine.h"
+#include "random_graph.h"
+
+enum { EDGES = 60, MOST_INPUTS = 16 };
+
+#define OK(call)                                                                                   \
+    do {                                                                                           \
+        ls_error error_ = {0};                                                                     \
+        ls_error *error = &error_;                                                                 \
+        ls_status status_ = (call);                                                                \
+        if (status_ != LS_OK)                                                                      \
+            fail_msg("%s: %s: %s %s", #call, ls_status_name(status_), error_.message,              \
+                     error_.where);                                                                \
+    } while (0)
+
+/* --- devices ---------------------------------------------------------------------------------- */
+
+static const char *const device_names[] = {"reference", "cpu", "vulkan"};
+enum { DEVICES = 3 };
+static ls_device *devices[DEVICES];
+
+static int open_devices(void **state)
+{
+    (void)state;
+    for (int i = 0; i < DEVICES; i++) {
+        ls_device_params params = LS_DEVICE_PARAMS_INIT;
+        ls_error error = {0};
+        params.name = device_names[i];
+        params.threads = 1;
+        if (ls_device_open(&params, &devices[i], &error) != LS_OK)
+            printf("without %s: %s\n", device_names[i], error.message);
+    }
+    return 0;
+}
+
+static int close_devices(void **state)
+{
+    (void)state;
+    for (int i = 0; i < DEVICES; i++)
+        if (ls_device_destroy(&devices[i], NULL) != LS_OK)
+            return -1;
+    return 0;
+}
+
+/* --- one run ---------------------------------------------------------------------------------- */
+
+typedef struct expectation {
+    const ls__graph *graph;
+    uint32_t words; /* of the signal `all` */
+    uint64_t *all;  /* by edge */
+    model_effect *effects;
+    uint32_t effect_count;
+    bool unsettled;
+    uint64_t inputs[EDGES][MOST_INPUTS];
+} expectation;
+
+typedef struct watcher {
+    ls_cosim *cosim;
+    const expectation *expected;
+    uint64_t *all; /* by edge, as reported; edges without a change stay empty */
+    bool seen[EDGES];
+    uint32_t effect_count;
+} watcher;
+
+static void take_changes(void *context, uint64_t edge, const uint32_t *traced, uint32_t count)
+{
+    watcher *w = context;
+    assert_true(count == 1 && traced[0] == 0 && edge < EDGES);
+    w->seen[edge] = true;
+    memcpy(w->all + edge * w->expected->words, ls_cosim_traced(w->cosim, 0),
+           w->expected->words * 8);
+}
+
+static void take_event(void *context, const ls_cosim_event *event)
+{
+    watcher *w = context;
+    assert_true(event->type != LS_EVENT_PERIPHERAL);
+    if (event->instance != 0)
+        return;
+    assert_true(w->effect_count < w->expected->effect_count);
+    const model_effect *e = &w->expected->effects[w->effect_count++];
+    assert_int_equal(event->source, e->effect);
+    assert_int_equal(event->edge, e->edge);
+}
+
+static void pack(const ls__graph *g, const uint64_t *values, uint64_t *words)
+{
+    uint32_t at = 0;
+    for (uint32_t n = 0; n < g->node_count; at += g->nodes[n].width, n++) {
+        words[at / 64] |= values[n] << (at % 64);
+        if (at % 64 + g->nodes[n].width > 64)
+            words[at / 64 + 1] |= values[n] >> (64 - at % 64);
+    }
+}
+
+/* What the model says; clocks change at about every second edge, other inputs now and then. */
+static expectation *expect(const ls__graph *g, uint64_t seed, bool compat)
+{
+    expectation *e = calloc(1, sizeof *e);
+    assert_non_null(e);
+    e->graph = g;
+    e->words = (g->signals[g->signal_count - 1].width + 63) / 64;
+    e->all = calloc((size_t)e->words * EDGES, 8);
+    uint64_t *observed = calloc(g->node_count, 8);
+    model *m = model_create(g);
+    ls__rng rng = {seed};
+    for (uint32_t edge = 0; edge < EDGES && !m->unsettled; edge++) {
+        for (uint32_t i = 0; i < g->input_count; i++) {
+            uint64_t mask = ls__node_mask(g->nodes[g->inputs[i].node.index].width);
+            uint64_t old = edge ? e->inputs[edge - 1][i] : 0;
+            e->inputs[edge][i] = ls__rng_below(&rng, i == 0 ? 10 : 3) < (i == 0 ? 8u : 1u)
+                                     ? (i < 2 ? old ^ 1 : ls__rng_u64(&rng) & mask)
+                                     : old;
+        }
+        model_step(m, e->inputs[edge], compat, observed);
+        pack(g, observed, e->all + edge * e->words);
+    }
+    e->unsettled = m->unsettled;
+    e->effects = calloc(m->effect_count + 1, sizeof *e->effects);
+    memcpy(e->effects, m->effects, m->effect_count * sizeof *e->effects);
+    e->effect_count = m->effect_count;
+    model_destroy(m);
+    free(observed);
+    return e;
+}
+
+static void expectation_free(expectation *e)
+{
+    free(e->all);
+    free(e->effects);
+    free(e);
+}
+
+static void queue_inputs(ls_cosim *cosim, const expectation *e)
+{
+    const ls__graph *g = e->graph;
+    for (uint32_t edge = 0; edge < EDGES; edge++)
+        for (uint32_t i = 0; i < g->input_count; i++) {
+            if (edge && e->inputs[edge][i] == e->inputs[edge - 1][i])
+                continue;
+            ls_timed_op op = {edge,
+                              {g->inputs[i].signal, 0, g->nodes[g->inputs[i].node.index].width},
+                              e->inputs[edge][i]};
+            OK(ls_cosim_stimulus(cosim, LS_COSIM_ALL, &op, 1, error));
+        }
+}
+
+static void check_all(const watcher *w, uint64_t seed, const char *what)
+{
+    const expectation *e = w->expected;
+    const uint64_t *last = NULL;
+    for (uint32_t edge = 0; edge < EDGES; edge++) {
+        if (w->seen[edge])
+            last = w->all + edge * e->words;
+        if (!last)
+            continue;
+        uint32_t at = 0;
+        for (uint32_t n = 0; n < e->graph->node_count; at += e->graph->nodes[n].width, n++)
+            for (uint32_t b = at; b < at + e->graph->nodes[n].width; b++)
+                if ((last[b / 64] ^ e->all[edge * e->words + b / 64]) >> (b % 64) & 1)
+                    fail_msg("%s, seed %llu, edge %u: bit %u of node %u (%s) differs", what,
+                             (unsigned long long)seed, edge, b - at, n,
+                             ls__node_op_name(e->graph->nodes[n].op));
+    }
+}
+
+typedef struct setting {
+    ls_cosim_form form;
+    bool ungated, compat;
+    uint32_t instances, cut; /* edges of a run */
+} setting;
+
+/* Runs to the end; returns the digest. */
+static uint64_t run_one(const ls_design *design, ls_device *device, const char *what,
+                        const expectation *e, setting s, uint64_t seed)
+{
+    watcher w = {.expected = e};
+    w.all = calloc((size_t)e->words * EDGES, 8);
+    uint32_t trace = e->graph->signal_count - 1;
+    ls_cosim_params params = LS_COSIM_PARAMS_INIT;
+    params.device = device;
+    params.instances = s.instances;
+    params.form = s.form;
+    params.ungated = s.ungated;
+    params.compat = s.compat;
+    params.trace = &trace;
+    params.trace_count = 1;
+    params.trace_instance = s.instances - 1;
+    params.sink = (ls_cosim_sink){take_changes, take_event, &w};
+    OK(ls_cosim_create(design, &params, &w.cosim, error));
+    queue_inputs(w.cosim, e);
+    ls_status status = LS_OK;
+    ls_error error = {0};
+    for (uint64_t until = s.cut; status == LS_OK; until += s.cut) {
+        status = ls_cosim_run(w.cosim, until < EDGES ? until : EDGES, NULL, &error);
+        if (until >= EDGES)
+            break;
+    }
+    if (e->unsettled)
+        assert_int_equal(status, LS_E_FAILED);
+    else if (status != LS_OK)
+        fail_msg("%s, seed %llu: %s", what, (unsigned long long)seed, error.message);
+    uint64_t digest = 0, other = 0;
+    if (!e->unsettled) {
+        check_all(&w, seed, what);
+        assert_int_equal(w.effect_count, e->effect_count);
+        OK(ls_cosim_digest(w.cosim, 0, &digest, error));
+        OK(ls_cosim_digest(w.cosim, s.instances - 1, &other, error));
+        assert_true(digest == other);
+    }
+    ls_cosim_destroy(&w.cosim);
+    free(w.all);
+    return digest;
+}
+
+/* --- tests ------------------------------------------------------------------------------------ */
+
+static const setting settings[] = {
+    {LS_COSIM_TABLE, false, false, 1, 7},
+    {LS_COSIM_TABLE, false, false, 3, EDGES},
+};
+
+static void run_shape(uint64_t seed, graph_shape shape)
+{
+    ls_design *design = NULL;
+    OK(ls__design_from_graph(make_random_graph(seed, shape), &design, error));
+    for (int compat = 0; compat < 2; compat++) {
+        expectation *e = expect(design->graph, seed, compat);
+        uint64_t digest = 0;
+        bool first = true;
+        for (int d = 0; d < DEVICES; d++)
+            for (size_t i = 0; devices[d] && i < sizeof settings / sizeof *settings; i++) {
+                if (d == 2 && (compat || i || (seed != 3 && seed != 102))) /* it takes a second */
+                    continue;
+                setting s = settings[i];
+                s.compat = compat;
+                uint64_t its = run_one(design, devices[d], device_names[d], e, s, seed);
+                assert_true(first || its == digest);
+                digest = its;
+                first = false;
+            }
+        expectation_free(e);
+    }
+    ls_design_destroy(&design);
+}
+
+static void words(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 6; seed++)
+        run_shape(seed, (graph_shape){.nodes = 150, .memories = true, .effects = seed % 2});
+}
+
+static void gates(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 3; seed++)
+        run_shape(100 + seed, (graph_shape){.nodes = 300, .only_bits = true, .memories = true});
+}
+
+static void derived_clocks(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 4; seed++)
+        run_shape(200 + seed, (graph_shape){.nodes = 100, .derived = true, .effects = true});
+}
+
+static void loops_of_latches(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 6; seed++)
+        run_shape(300 + seed, (graph_shape){.nodes = 100, .loops = true, .derived = seed % 2});
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(words),
+        cmocka_unit_test(gates),
+        cmocka_unit_test(derived_clocks),
+        cmocka_unit_test(loops_of_latches),
+    };
+    return cmocka_run_group_tests(tests, open_devices, close_devices);
+}
