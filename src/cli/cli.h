@@ -27,6 +27,8 @@ int ls__cli_run(int argc, char **argv);
 int ls__cli_compile(int argc, char **argv);
 int ls__cli_devices(int argc, char **argv);
 int ls__cli_conform(int argc, char **argv);
+int ls__cli_sim(int argc, char **argv);
+int ls__cli_cosim(int argc, char **argv);
 
 /* What --target means to all that open a device, as its help. */
 #define LS__CLI_TARGET_HELP                                                                        \
@@ -66,6 +68,10 @@ ls_status ls__cli_load_module(const char *path, const ls_define *defines, uint32
 /* Appends the folder where devices keep compiled code when none is named: $XDG_CACHE_HOME/lockstep
  * or ~/.cache/lockstep. Nothing where there is no such place. */
 void ls__cli_default_cache(ls__strbuf *path);
+
+/* Runs a program, found on the path, with input and output from these files; in = NULL: no input.
+ * LS_E_UNSUPPORTED when it is not there, LS_E_IO when it fails. Blocks. */
+ls_status ls__cli_spawn(char *const *arguments, FILE *in, FILE *out, ls_error *error);
 
 /* What `program`, found on the path and without arguments, writes when it reads these bytes;
  * free(). LS_E_UNSUPPORTED when it is not there. */

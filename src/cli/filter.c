@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bytes through another program, whose input and output are unnamed files. */
+/* Running another program; bytes through one, whose input and output are unnamed files. */
 #include <errno.h>
+#include <fcntl.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,14 +12,17 @@
 
 extern char **environ;
 
-static ls_status spawn(const char *program, FILE *in, FILE *out, ls_error *error)
+ls_status ls__cli_spawn(char *const *arguments, FILE *in, FILE *out, ls_error *error)
 {
     posix_spawn_file_actions_t actions;
-    char *name = (char *)(uintptr_t)program, *arguments[] = {name, NULL};
+    const char *program = arguments[0];
     pid_t child;
     int failure = posix_spawn_file_actions_init(&actions), status = 0;
     if (failure == 0) {
-        posix_spawn_file_actions_adddup2(&actions, fileno(in), 0);
+        if (in)
+            posix_spawn_file_actions_adddup2(&actions, fileno(in), 0);
+        else
+            posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
         posix_spawn_file_actions_adddup2(&actions, fileno(out), 1);
         failure = posix_spawnp(&child, program, &actions, NULL, arguments, environ);
         posix_spawn_file_actions_destroy(&actions);
@@ -53,13 +57,14 @@ static ls_status read_all(FILE *file, char **text, size_t *length, ls_error *err
 ls_status ls__cli_filter(const char *program, const void *bytes, size_t size, char **text,
                          size_t *length, ls_error *error)
 {
+    char *name = (char *)(uintptr_t)program, *arguments[] = {name, NULL};
     FILE *in = tmpfile(), *out = tmpfile();
     ls_status status = LS_OK;
     if (!in || !out || fwrite(bytes, 1, size, in) != size || fflush(in) != 0)
         status = ls__fail(error, LS_E_IO, "cannot write a temporary file: %s", strerror(errno));
     if (status == LS_OK) {
         rewind(in);
-        status = spawn(program, in, out, error);
+        status = ls__cli_spawn(arguments, in, out, error);
     }
     if (status == LS_OK)
         status = read_all(out, text, length, error);

@@ -15,10 +15,8 @@ static const struct command {
     const char *name;
     int (*run)(int argc, char **argv);
 } commands[] = {
-    {"run", ls__cli_run},
-    {"compile", ls__cli_compile},
-    {"devices", ls__cli_devices},
-    {"conform", ls__cli_conform},
+    {"run", ls__cli_run},         {"compile", ls__cli_compile}, {"devices", ls__cli_devices},
+    {"conform", ls__cli_conform}, {"sim", ls__cli_sim},         {"cosim", ls__cli_cosim},
 };
 
 struct choice {
@@ -44,13 +42,15 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
                 choice->command = &commands[i];
         if (!choice->command)
             ls__cli_usage_error(
-                state, "there is no command '%s', only run, compile, devices and conform", text);
+                state,
+                "there is no command '%s', only run, compile, devices, conform, sim and cosim",
+                text);
         choice->first = state->next - 1;
         snprintf(choice->title, sizeof choice->title, "lockstep %s", text);
         state->next = state->argc; /* the rest is the command's */
         return 0;
     case ARGP_KEY_NO_ARGS:
-        argp_error(state, "a command is needed: run, compile, devices or conform");
+        argp_error(state, "a command is needed: run, compile, devices, conform, sim or cosim");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -66,6 +66,8 @@ static const struct argp arguments = {
            "  compile    show or save what a kernel compiles to\n"
            "  devices    list the devices and what they can do\n"
            "  conform    show that a device computes the same bits as the reference\n"
+           "  sim        run a netlist with the inputs of a waveform\n"
+           "  cosim      run a netlist with clocks, reset and peripherals\n"
            "\nOptions:"
            "\v"
            "Examples:\n"

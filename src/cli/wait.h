@@ -16,6 +16,8 @@
 void ls__cli_catch_signals(void);
 /* The signal noted so far, 0 for none. */
 int ls__cli_caught_signal(void);
+/* The same as a flag to look at, not 0 after a signal. */
+const volatile int *ls__cli_signal_flag(void);
 
 typedef struct ls__cli_wait_params {
     ls_device *device;

@@ -204,6 +204,14 @@ static bool place_wave(const ls__waves *w, const uint32_t *trace_of_signal, wave
     return v->saved != NULL;
 }
 
+void ls__waves_trace_all(ls__waves *w)
+{
+    for (uint32_t i = 0; i < w->signal_count; i++) {
+        ls_signal_info info;
+        w->marked[i] = ls_design_signal(w->design, i, &info, NULL) == LS_OK && info.width > 0;
+    }
+}
+
 const uint32_t *ls__waves_trace(ls__waves *w, uint32_t *count)
 {
     uint32_t *of_signal = ls__mem_alloc(w->signal_count, sizeof *of_signal);

@@ -37,6 +37,8 @@ ls_status ls__waves_create(const ls_design *design,
                            ls__waves **waves, ls_error *error);
 /* Opens the file. Before ls__waves_trace. */
 ls_status ls__waves_add(ls__waves *waves, const ls__wave_params *params, ls_error *error);
+/* Traces all signals, whatever the waveforms show. */
+void ls__waves_trace_all(ls__waves *waves);
 /* The signals to trace (ls_cosim_params): of all waveforms. */
 const uint32_t *ls__waves_trace(ls__waves *waves, uint32_t *count);
 

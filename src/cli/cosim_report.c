@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a co-simulation leaves behind: events, transfers, verdicts, speed. */
+#include <jansson.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/status.h"
+#include "cli/cli.h"
+#include "cli/cosim.h"
+
+static ls_status write_json(const char *path, json_t *value, ls_error *error)
+{
+    ls__os_writer *writer;
+    char *text = value ? json_dumps(value, JSON_INDENT(2)) : NULL;
+    ls_status status = text ? ls__os_writer_open(path, &writer, error) : ls__fail_oom(error, 1024);
+    if (status == LS_OK) {
+        status = ls__os_writer_write(writer, text, strlen(text), error);
+        if (status == LS_OK)
+            status = ls__os_writer_write(writer, "\n", 1, error);
+        if (status == LS_OK)
+            status = ls__os_writer_commit(&writer, error);
+        else
+            ls__os_writer_abort(&writer);
+    }
+    free(text);
+    json_decref(value);
+    return status;
+}
+
+/* One file, or with "{instance}" in the name one for each. */
+static ls_status write_events(ls__cli_cosim_job *c, ls_error *error)
+{
+    ls_status status = LS_OK;
+    if (!strstr(c->events, "{instance}"))
+        return ls__events_write(c->event_list, c->events, c->instances > 1 ? LS_COSIM_ALL : 0,
+                                error);
+    for (uint32_t i = 0; status == LS_OK && i < c->instances; i++) {
+        char *path = ls__plan_path(NULL, c->events, i);
+        status = path ? ls__events_write(c->event_list, path, i, error) : ls__fail_oom(error, 64);
+        ls__mem_free(path);
+    }
+    return status;
+}
+
+/* Compares the events of an instance with the reference there is, if any. */
+static ls_status compare(ls__cli_cosim_job *c, uint32_t instance, char mismatch[256],
+                         ls_error *error)
+{
+    const char *name = c->config.events_reference;
+    char *path = c->events_reference ? ls__plan_path(NULL, c->events_reference, instance)
+                 : name              ? ls__plan_path(c->config_path, name, instance)
+                                     : NULL;
+    mismatch[0] = 0;
+    if (!c->events_reference && !name)
+        return LS_OK;
+    ls_status status = path ? ls__events_compare(c->event_list, path, instance, mismatch, error)
+                            : ls__fail_oom(error, 64);
+    ls__mem_free(path);
+    return status;
+}
+
+/* One instance: its verdict, and its part of the report. */
+static ls_status judge(ls__cli_cosim_job *c, uint32_t instance, json_t *list, bool *passed,
+                       ls_error *error)
+{
+    ls__run_result result;
+    char mismatch[256], digest[20];
+    ls_status status = ls__run_of(c->run, instance, &result, error);
+    if (status == LS_OK)
+        status = compare(c, instance, mismatch, error);
+    if (status != LS_OK)
+        return status;
+    bool good = !mismatch[0] && !result.failed_asserts;
+    *passed &= good;
+    if (mismatch[0]) {
+        if (c->instances > 1)
+            ls__cli_print_line(stderr, "lockstep: instance %u: %s", instance, mismatch);
+        else
+            ls__cli_print_line(stderr, "lockstep: %s", mismatch);
+    }
+    uint32_t left = c->command_list ? ls__commands_left(c->command_list, instance) : 0;
+    if (left && strcmp(result.stop, "stop") != 0 && !c->bench.quiet)
+        ls__cli_print_line(stderr, "lockstep: note: %u commands were not reached", left);
+    snprintf(digest, sizeof digest, "%016" PRIx64, result.digest);
+    json_array_append_new(list,
+                          json_pack("{s:I, s:I, s:s, s:s, s:I, s:I, s:s, s:s}", "instance",
+                                    (json_int_t)instance, "edges", (json_int_t)result.edges,
+                                    "digest", digest, "stop", result.stop, "events",
+                                    (json_int_t)ls__events_count(c->event_list, instance),
+                                    "failed_asserts", (json_int_t)result.failed_asserts, "mismatch",
+                                    mismatch, "verdict", good ? "passed" : "failed"));
+    return LS_OK;
+}
+
+static json_t *performance(const ls__cli_cosim_job *c, const ls_cosim_counters *n)
+{
+    const char *forms[] = {"auto", "compiled", "table"};
+    double edges = n->edges ? (double)n->edges : 1;
+    return json_pack(
+        "{s:s, s:s, s:b, s:I, s:I, s:f, s:f, s:f, s:f, s:I, s:f, s:f}", "backend",
+        c->bench.device ? c->bench.device : "default", "form", forms[n->form % 3], "optimized",
+        n->optimized, "instances", (json_int_t)c->instances, "edges", (json_int_t)n->edges,
+        "wall_seconds", (double)c->run_ns / 1e9, "total_us_per_edge",
+        (double)c->run_ns / 1e3 / edges, "device_us_per_edge", (double)n->device_ns / 1e3 / edges,
+        "drain_us_per_edge", (double)n->drain_ns / 1e3 / edges, "batches",
+        (json_int_t)n->submissions, "mean_batch",
+        n->submissions ? edges / (double)n->submissions / c->instances : 0.0, "evaluated",
+        n->blocks_total ? (double)n->blocks_evaluated / (double)n->blocks_total : 1.0);
+}
+
+ls_status ls__cli_cosim_report(ls__cli_cosim_job *c, bool *passed, ls_error *error)
+{
+    ls_cosim_counters counters = {.struct_size = sizeof counters};
+    json_t *list = json_array();
+    ls_status status = list ? LS_OK : ls__fail_oom(error, 64);
+    *passed = true;
+    ls_cosim_count(ls__run_cosim(c->run), &counters);
+    for (uint32_t i = 0; status == LS_OK && i < c->instances; i++)
+        status = judge(c, i, list, passed, error);
+    if (status == LS_OK && c->events)
+        status = write_events(c, error);
+    if (status == LS_OK && c->bus_csv)
+        status = ls__events_write_buses(c->event_list, c->bus_csv, 0, error);
+    if (status == LS_OK && c->perf)
+        status = write_json(c->perf, performance(c, &counters), error);
+    if (status == LS_OK && c->report)
+        status = write_json(c->report, json_pack("{s:O}", "instances", list), error);
+    json_decref(list);
+    if (status == LS_OK && !c->bench.quiet)
+        ls__cli_print_line(stderr, "lockstep: %llu edges in %.2f s, %.0f edges/s: %s",
+                           (unsigned long long)counters.edges, (double)c->run_ns / 1e9,
+                           (double)counters.edges * 1e9 / (double)(c->run_ns + 1),
+                           *passed ? "PASSED" : "FAILED");
+    return status;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Between plan.c (clocks, constants, contents) and plan_peripherals.c. */
+#ifndef LS_TESTBENCH_PLAN_PRIVATE_H
+#define LS_TESTBENCH_PLAN_PRIVATE_H
+
+#include "base/arena.h"
+#include "testbench/plan.h"
+
+/* A file into a memory, or a number into a register. */
+typedef struct ls__plan_memory {
+    bool is_register;
+    ls_signal_ref reg;
+    uint64_t value;
+    uint32_t memory, instance; /* or LS_COSIM_ALL */
+    ls_image_params image;
+} ls__plan_memory;
+
+typedef struct ls__planner {
+    ls__plan plan; /* first: a plan is its planner */
+    ls__arena arena;
+    ls__plan_params params;
+    const ls__config *config;
+    ls_error *error;
+    ls_status status; /* of the first failure */
+    LS__VEC(ls_peripheral) peripherals;
+    LS__VEC(ls__model) models;
+    LS__VEC(ls_timed_op) ops;
+    LS__VEC(ls__plan_memory) memories;
+    LS__VEC(void *) files; /* heap memory */
+} ls__planner;
+
+/* A signal by name; `what` is its place in the configuration. False: not found, which is a failure
+ * where it is needed. */
+bool ls__planner_find(ls__planner *p, const char *name, bool is_needed, ls_signal_ref *ref,
+                      const char *format, ...) __attribute__((format(printf, 5, 6)));
+/* A pin of the configuration; `is_input`: of the design's inputs. */
+bool ls__planner_pin(ls__planner *p, const ls__config_pin *pin, bool is_input, bool is_needed,
+                     ls_signal_ref *ref, const char *format, ...)
+    __attribute__((format(printf, 6, 7)));
+/* A file's bytes, kept until the plan goes; NULL after a failure. */
+const void *ls__planner_file(ls__planner *p, const char *name, uint32_t instance, size_t *size);
+void ls__planner_warn(ls__planner *p, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void ls__planner_fail(ls__planner *p, ls_status code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Edges in a number of periods of the system clock, rounded to the nearest. */
+uint64_t ls__planner_edges(const ls__planner *p, uint64_t cycles);
+
+void ls__planner_peripherals(ls__planner *p);
+
+#endif
