@@ -177,7 +177,7 @@ static int32_t small_integer(ls__reader *reader, const char *what)
 static uint32_t *net_slot(ls__net_map *map, uint32_t key)
 {
     /* Yosys numbers nets without gaps: then this is a plain array. */
-    uint32_t mask = map->capacity - 1, slot = (key + (key >> 16) * 0x9e3779b1u) & mask;
+    uint32_t mask = map->capacity - 1, slot = key & mask;
     while (map->values[slot] && map->keys[slot] != key)
         slot = (slot + 1) & mask;
     map->keys[slot] = key;
