@@ -184,7 +184,8 @@ static const struct argp arguments = {
         "  lockstep conform --device reference --quick --report one.json\n"
         "  lockstep conform --device fault --quick --report two.json\n"
         "  lockstep conform --compare one.json two.json\n"
-        "\nExit status: 0 all rows equal, 1 a row differs or failed, 2 wrong command line.\n",
+        "\nExit status: 0 all rows that were run are equal, 1 a row differs or failed, or none\n"
+        "was run, 2 wrong command line.\n",
 };
 
 /* --- output ----------------------------------------------------------------------------------- */
@@ -246,19 +247,24 @@ static int print_certificate(const json_t *certificate, bool quiet)
     const json_t *failures = json_object_get(certificate, "failures");
     const json_t *not_run = json_object_get(certificate, "not_run");
     size_t failed = json_array_size(failures), index;
+    bool nothing = json_array_size(json_object_get(certificate, "rows")) == 0;
     json_t *failure;
     json_array_foreach((json_t *)(uintptr_t)failures, index, failure)
     {
         print_failure(failure);
     }
-    if (!quiet || failed) {
+    if (!quiet || failed || nothing) {
         print_not_run(not_run);
         printf("%s: %zu rows, %zu failed, %zu not run\n", text_of(certificate, "device"),
                json_array_size(json_object_get(certificate, "rows")), failed,
                json_array_size(not_run));
-        printf("digest %s\n", text_of(certificate, "digest"));
+        if (nothing)
+            printf("nothing is shown: no row could be run\n");
+        else
+            printf("digest %s\n", text_of(certificate, "digest"));
     }
-    return failed ? LS__EXIT_FAILED : LS__EXIT_OK;
+    /* Nothing run is no conformance. */
+    return failed || nothing ? LS__EXIT_FAILED : LS__EXIT_OK;
 }
 
 static bool show_progress(void *context, const char *row, uint32_t done)

@@ -36,8 +36,9 @@ typedef struct ls__conform_options {
     void *context;
 } ls__conform_options;
 
-/* Runs everything that is asked for. LS_OK also when rows failed: see "failures" in the
- * certificate, which the caller releases (json_decref). Blocks: seconds to minutes. */
+/* Runs everything that is asked for. LS_OK also when rows failed or none could be run: see "failures"
+ * and "rows" in the certificate, which the caller releases (json_decref). LS_E_INVALID_ARGUMENT when no
+ * row fits the filter. Blocks: seconds to minutes. */
 ls_status ls__conform_run(const ls__conform_options *options, json_t **certificate,
                           ls_error *error);
 

@@ -254,6 +254,12 @@ ls_status ls__conform_run(const ls__conform_options *options, json_t **certifica
         status = ls__conform_programs(&plan, error);
     if (status == LS_OK)
         status = run_contract(&s, error);
+    if (status == LS_OK && !json_array_size(s.rows) && !json_array_size(s.not_run) &&
+        !json_array_size(s.failures))
+        status = ls__fail(error, LS_E_INVALID_ARGUMENT,
+                          "no row's name fits the filter '%s'; without a filter, --report FILE "
+                          "writes down the names of all rows, and --help shows one of each kind",
+                          options->filter ? options->filter : "");
     if (status == LS_OK)
         status = ls__certificate_seal(s.certificate, error);
     ls_device_destroy(&s.device, NULL);

@@ -169,8 +169,9 @@ class WrongOperation(Case):
         self.assertEqual(lowered["digest"], right["digest"])
 
     def test_what_has_no_lowering_is_refused_by_name(self):
-        made, _ = self.fault("select", "--filter", "op/select/i32", status=0)
+        made, out = self.fault("select", "--filter", "op/select/i32", status=1)
         self.assertEqual(made["rows"], [])
+        self.assertIn("nothing is shown: no row could be run", out)
         self.assertIn("'select i32' wrongly", made["not_run"][0]["reason"])
 
 
@@ -230,6 +231,10 @@ class CommandLine(Case):
             code, _, err = conform(*arguments)
             self.assertEqual(code, 2)
             self.assertIn(what, err)
+        code, out, err = conform("--device", "reference", "--filter", "nothing")
+        self.assertEqual((code, out), (1, ""))
+        self.assertIn("no row's name fits the filter 'nothing'", err)
+        self.assertIn("--report", err)
         code, _, err = conform("--device", "nowhere")
         self.assertEqual(code, 1)
         self.assertIn("there is no device 'nowhere'", err)

@@ -34,7 +34,7 @@ def levels():
     """Those of this machine; the others are named with the reason."""
     here = []
     for level in LEVELS:
-        result = conform("--device", "cpu", "--against", "none", "--target", level, "--filter", "nothing/")
+        result = conform("--device", "cpu", "--against", "none", "--target", level, "--filter", "id/lane/0")
         if result.returncode == 0:
             here.append(level)
         elif "cannot run code for" in result.stderr:
