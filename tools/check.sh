@@ -22,6 +22,8 @@ fi
 # The summary judges by the log, so an old one must not stand in for a run that broke.
 rm -f "$build/meson-logs/testlog.json"
 ninja -C "$build"
+tools="$(dirname "$0")"
+"$tools/python-packages.sh" "$build"
 # The time limits of the tests are for an idle machine and an optimised build.
 meson test -C "$build" --no-rebuild --print-errorlogs --timeout-multiplier 4 || true
 python3 tools/summary.py "$build"

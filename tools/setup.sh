@@ -12,7 +12,8 @@ set -eu
 
 build='gcc libc6-dev pkg-config meson ninja-build libmd-dev libjansson-dev'
 check='g++ clang libclang-rt-dev libcmocka-dev libmpfr-dev python3-numpy python3-jsonschema llvm-19-dev
-    libvulkan-dev libvulkan1 mesa-vulkan-drivers vulkan-validationlayers spirv-headers spirv-tools'
+    libvulkan-dev libvulkan1 mesa-vulkan-drivers vulkan-validationlayers spirv-headers spirv-tools
+    iverilog yosys verilator gcc-riscv64-unknown-elf python3-pip python3-venv'
 
 case "${1:-}" in
 build) wanted=$build ;;
