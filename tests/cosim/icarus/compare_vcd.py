@@ -25,10 +25,12 @@ class Options:
     """What is tolerated, and how nets are found. `settled` is in femtoseconds."""
 
     def __init__(self, theirs_scope=None, ours_scope=None, settled=0, max_skipped=5.0, require=(),
-                 allow_unknown=False):
+                 allow_unknown=False, unknown_is_zero=False, only=None):
         self.theirs_scope, self.ours_scope = theirs_scope, ours_scope
         self.settled, self.max_skipped = settled, max_skipped
         self.require, self.allow_unknown = require, allow_unknown
+        self.unknown_is_zero = unknown_is_zero      # what is x in theirs must be 0 in ours
+        self.only = None if only is None else set(only)     # paths to compare; else all
 
 
 def scope_length(reader, scope):
@@ -89,6 +91,8 @@ def link(theirs, ours, options):
     b_nets = bits_of(ours, options.ours_scope)
     links = []
     for path, signals in a_nets.items():
+        if options.only is not None and path not in options.only:
+            continue
         seen = set()
         for found in overlaps(signals, b_nets.get(path, [])):
             if found not in seen:
@@ -144,7 +148,7 @@ class Comparison:
         skipped = a_unknown.bit_count() if a_unknown else 0
         self.skipped_now += skipped - each.skipped
         each.skipped = skipped
-        known = each.mask & ~a_unknown
+        known = each.mask if self.options.unknown_is_zero else each.mask & ~a_unknown
         if self.options.allow_unknown:
             known &= ~b_unknown
         if ((a_bits ^ b_bits) | b_unknown) & known:

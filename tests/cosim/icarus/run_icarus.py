@@ -27,20 +27,21 @@ import subprocess
 import sys
 
 import netlist
+import two_valued
 import vcd
 
 EDGE = re.compile(r"^(\s*always(?:_ff)? @\((?:pos|neg)edge [^\n]*?\))(.*)$")
 SCALES = {1: "1fs", 10 ** 3: "1ps", 10 ** 6: "1ns", 10 ** 9: "1us", 10 ** 12: "1ms"}
 
 
-TWO_VALUED = ("setundef -zero -undriven -init", "setundef -zero -params")
+MODELS = pathlib.Path("/usr/share/yosys")   # of cells that have no expression
 
 
 class Failed(Exception):
     pass
 
 
-def call(command, timeout=600):
+def call(command, timeout=120):
     try:
         result = subprocess.run([str(word) for word in command], capture_output=True, text=True,
                                 timeout=timeout, check=False)
@@ -169,7 +170,7 @@ def bench(top, inputs, outputs, clocks, unit, steps, dump):
 
 
 def run(json_path, stimulus, out, *, top=None, verilog=None, clocks=None, as_is=False,
-        commands=TWO_VALUED, library=(), options="-noattr -norename", timeout=600):
+        commands=(), four_valued=False, options="-noattr -norename", timeout=120):
     """Simulates; `out` gets the dump. Files made on the way lie beside it."""
     out = pathlib.Path(out)
     modules = netlist.load(json_path)
@@ -178,6 +179,9 @@ def run(json_path, stimulus, out, *, top=None, verilog=None, clocks=None, as_is=
     clocks = netlist.clocks(modules, top) if clocks is None else clocks
     source = out.with_suffix(".v")
     if verilog is None:
+        if not four_valued:
+            two_valued.convert(json_path, out.with_suffix(".json"))
+            json_path = out.with_suffix(".json")
         write_verilog(json_path, source, commands, options)
         text = source.read_text(encoding="utf-8")
         if not as_is:
@@ -189,7 +193,7 @@ def run(json_path, stimulus, out, *, top=None, verilog=None, clocks=None, as_is=
         raise Failed(f"{stimulus}: a time unit of {unit} fs")
     bench_path = out.with_suffix(".bench.v")
     bench_path.write_text(bench(top, inputs, outputs, clocks, unit, steps, out), encoding="utf-8")
-    call(["iverilog", "-g2012", "-o", program, "-s", "bench", bench_path, *verilog, *library],
+    call(["iverilog", "-g2012", "-o", program, "-s", "bench", bench_path, *verilog, MODELS / "simlib.v", MODELS / "simcells.v"],
          timeout)
     return call(["vvp", "-n", program], timeout)
 
@@ -213,7 +217,7 @@ def main():
         text = run(arguments.netlist if is_json else arguments.json, arguments.stimulus,
                    arguments.out, top=arguments.top, clocks=arguments.clock,
                    verilog=None if is_json else [arguments.netlist], as_is=arguments.as_is,
-                   commands=() if arguments.four_valued else TWO_VALUED)
+                   four_valued=arguments.four_valued)
     except (Failed, ValueError) as error:
         sys.exit(str(error))
     sys.stdout.write(text)

@@ -17,7 +17,8 @@ import vcd
 
 
 class Plan:
-    """How each input behaves. Times are in ps, and all are multiples of `STEP`."""
+    """How each input behaves. Times are in ps, and all are multiples of `STEP`: edges fall on even
+    multiples, what is to change between edges on odd ones."""
 
     STEP = 5000
 
@@ -28,52 +29,97 @@ class Plan:
         self.resets = resets or {}          # name: the value that asserts it
         self.between = set(between)
         self.constant = constant or {}
-        self.length, self.reset_length = length, reset_length   # in half periods of 2 STEP
+        self.only_while = {}    # name: [(other, value)] that must hold for it to change
+        # Lists of (name, value when inactive): at most one of them is active, but for the start, and
+        # only one changes at a time.
+        self.exclusive = []
+        self.length, self.reset_length = length, reset_length   # in multiples of 2 STEP
 
     def period(self, name):
         return self.periods.get(name, 4 * self.STEP)
 
 
-def write(plan, file, top, rng, release=0.02):
-    """Edges fall on even multiples of STEP, what is to change between them on odd ones."""
-    writer = vcd.Writer(file, top, plan.ports)
-    widths = dict(plan.ports)
-    values = {name: 0 for name in widths}
-    for name, value in plan.resets.items():
-        values[name] = value
-    values.update(plan.constant)
-    fixed = set(plan.clocks) | set(plan.constant)
-    at_edges = [name for name in widths if name not in fixed and name not in plan.between
-                and name not in plan.resets]
-    writer.write(0, values)
-    in_reset = True
-    for step in range(1, 2 * plan.length):
-        time = step * plan.STEP
-        if step % 2 == 0:
+class Player:
+    """Plays a plan: the values of all inputs, step by step."""
+
+    def __init__(self, plan, rng, release=0.02):
+        self.plan, self.rng, self.release = plan, rng, release
+        self.widths = dict(plan.ports)
+        self.values = {name: 0 for name in self.widths}
+        self.values.update(plan.resets)
+        self.values.update(plan.constant)
+        fixed = set(plan.clocks) | set(plan.constant)
+        self.inactive = {name: value for group in plan.exclusive for name, value in group}
+        self.free = [name for name in self.widths if name not in fixed]
+
+    def step(self, number):
+        """Changes the values as they change at this multiple of STEP."""
+        plan, rng, values = self.plan, self.rng, self.values
+        before = dict(values)
+        if number % 2 == 0:
             for name in plan.clocks:
-                half = plan.period(name) // 2
-                if time % half == 0:
+                if number * plan.STEP % (plan.period(name) // 2) == 0:
                     values[name] ^= 1
-            for name in at_edges:
-                if rng.random() < 0.4:
-                    values[name] = change(values[name], widths[name], rng)
-            for name, asserted in plan.resets.items():
-                if in_reset and step // 2 >= plan.reset_length:
-                    values[name] = 1 - asserted
-                elif not in_reset and rng.random() < release:
-                    values[name] ^= 1
-            in_reset = in_reset and step // 2 < plan.reset_length
-        else:
-            for name in sorted(plan.between - fixed):
-                if rng.random() < 0.25:
-                    values[name] = change(values[name], widths[name], rng)
-        writer.write(time, values)
+        touched = set()
+        in_reset = number // 2 < plan.reset_length
+        for name in self.free:
+            if (name in plan.between) == (number % 2 == 0):
+                continue
+            new = values[name]
+            if name in plan.resets:
+                if in_reset:
+                    continue
+                new = self.reset_value(name, number)
+            elif rng.random() < (0.4 if number % 2 == 0 else 0.25):
+                new = change(values[name], self.widths[name], rng)
+                if name in self.inactive and rng.random() < 0.5:
+                    new = self.inactive[name]
+            if new != values[name] and self.allowed(name, new, before, touched):
+                values[name] = new
+                touched.add(name)
+
+    def reset_value(self, name, number):
+        if number // 2 <= self.plan.reset_length + 1:
+            return 1 - self.plan.resets[name]
+        return self.values[name] ^ (self.rng.random() < self.release)
+
+    def allowed(self, name, new, before, touched):
+        for other, value in self.plan.only_while.get(name, ()):
+            if self.values[other] != value or before[other] != value:
+                return False
+        for guarded, conditions in self.plan.only_while.items():
+            if guarded in touched and any(name == other for other, _ in conditions):
+                return False
+        for group in self.plan.exclusive:
+            inactive = dict(group)
+            if name not in inactive:
+                continue
+            if touched & set(inactive):
+                return False
+            active = [other for other, value in group if self.values[other] != value]
+            if new == inactive[name]:
+                if len(active) > 1 and name != active[-1]:
+                    return False    # at first all may be active: the last is let go first
+            elif active and active != [name]:
+                return False
+        return True
+
+
+def write(plan, file, top, rng, release=0.02):
+    writer = vcd.Writer(file, top, plan.ports)
+    player = Player(plan, rng, release)
+    writer.write(0, player.values)
+    for number in range(1, 2 * plan.length):
+        player.step(number)
+        writer.write(number * plan.STEP, player.values)
 
 
 def change(value, width, rng):
     """Mostly random bits, at times one bit, all ones, or a value near another."""
     mask = (1 << width) - 1
     kind = rng.random()
+    if width == 1:
+        return value ^ 1
     if kind < 0.5:
         return rng.getrandbits(width)
     if kind < 0.7:
@@ -92,7 +138,7 @@ def main():
     parser.add_argument("out")
     parser.add_argument("--top")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--length", type=int, default=400, help="in half periods")
+    parser.add_argument("--length", type=int, default=400, help="in units of 10 ns")
     parser.add_argument("--clock", action="append", default=[], metavar="NAME[=PS]",
                         help="a clock and its period; else those that the netlist shows, 20000 ps")
     parser.add_argument("--reset", action="append", default=[], metavar="NAME=VALUE",

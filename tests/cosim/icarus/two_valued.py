@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Makes a Yosys JSON netlist two-valued, so that Icarus computes with 0 where it would have x.
+
+Constants that are x or z, bits of parameters, and nets that nobody drives become 0; state without an
+initial value gets 0.
+"""
+
+import json
+
+import netlist
+
+DEFINED = str.maketrans("xz", "00")
+# A read port that has no clock has no enable either; Yosys wants to see it as always enabled.
+ENABLES = {"RD_EN", "EN"}
+
+
+def output_bits(modules, module):
+    for cell in module["cells"].values():
+        known = modules.get(cell["type"])
+        for pin, bits in cell["connections"].items():
+            direction = known["ports"][pin]["direction"] if known else \
+                cell.get("port_directions", {}).get(pin, "input")
+            if direction != "input":
+                yield from bits
+
+
+def driven_bits(modules, module):
+    driven = set(output_bits(modules, module))
+    for port in module["ports"].values():
+        if port["direction"] != "output":
+            driven.update(port["bits"])
+    return driven
+
+
+def define(bits, driven, unknown="0"):
+    return [bit if bit in ("0", "1") or bit in driven else
+            (unknown if isinstance(bit, str) else "0") for bit in bits]
+
+
+def state_bits(module):
+    for cell in module["cells"].values():
+        if netlist.is_state(cell["type"]) and not cell["type"].startswith("$mem"):
+            yield from cell["connections"].get("Q", [])
+
+
+def convert_module(modules, module):
+    driven = driven_bits(modules, module)
+    for port in module["ports"].values():
+        port["bits"] = define(port["bits"], driven)
+    for cell in module["cells"].values():
+        is_memory = cell["type"].startswith("$mem")
+        for pin, bits in cell["connections"].items():
+            unknown = "1" if is_memory and pin in ENABLES else "0"
+            cell["connections"][pin] = define(bits, driven, unknown)
+        for name, value in cell.get("parameters", {}).items():
+            if isinstance(value, str) and value and not value.strip("01xz"):
+                cell["parameters"][name] = value.translate(DEFINED)
+    starts = {bit: "0" for bit in state_bits(module)}
+    starts.update((bit, digit) for net in module["netnames"].values()
+                  for bit, digit in zip(net["bits"], init_digits(net))
+                  if digit in "01" and not isinstance(bit, str))
+    for net in module["netnames"].values():
+        net["bits"] = define(net["bits"], driven)
+        net["attributes"].pop("init", None)
+        if any(bit in starts for bit in net["bits"]):
+            net["attributes"]["init"] = "".join(starts.get(bit, "x")
+                                                for bit in reversed(net["bits"]))
+
+
+def init_digits(net):
+    """The initial value, lowest bit first."""
+    init = net["attributes"].get("init", "")
+    return list(reversed(f"{init:b}" if isinstance(init, int) else init))
+
+
+def convert(source, target):
+    with open(source, encoding="utf-8") as file:
+        data = json.load(file)
+    for module in data["modules"].values():
+        convert_module(data["modules"], module)
+    with open(target, "w", encoding="utf-8") as file:
+        json.dump(data, file)
