@@ -57,7 +57,7 @@ class Sides:
             return out
         out = folder / "lockstep.vcd"
         command = [self.lockstep, "sim", folder / "netlist.json", folder / "stimulus.vcd", out,
-                   "--top", "top", "--device", self.device, *self.extra]
+                   "--top", "top", "--trace", "all", "--device", self.device, *self.extra]
         run_icarus.call(command, 300)
         return out
 
