@@ -7,6 +7,7 @@
  *
  * usage: hunt [--programs N] [--seed S] [--seconds LIMIT]
  */
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,15 +37,11 @@ static double seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static double megabytes(void) /* resident now */
+/* Allocated now: a leaked LLVM context shows, which resident pages hide. 0 where a sanitizer
+ * replaces malloc. */
+static double megabytes(void)
 {
-    unsigned long pages = 0, ignored;
-    FILE *file = fopen("/proc/self/statm", "r");
-    if (file && fscanf(file, "%lu %lu", &ignored, &pages) != 2)
-        pages = 0;
-    if (file)
-        fclose(file);
-    return (double)pages * 4096 / 1048576;
+    return (double)mallinfo2().uordblks / 1048576;
 }
 
 static int compile(const ls__ir_module *original, const char *name, const char *target)
@@ -194,7 +191,7 @@ static int run_random(uint64_t seed)
     return bad;
 }
 
-static const double allowed_growth = 64; /* MB, of a run of any length */
+static const double allowed_growth = 1; /* MB, of a run of any length */
 
 int main(int argc, char **argv)
 {
