@@ -8,6 +8,8 @@
 
 #include <sha2.h>
 
+#include "base/sha256.h"
+
 static uint64_t mix(uint64_t x)
 {
     x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -19,17 +21,22 @@ uint64_t ls__hash64(const void *bytes, size_t length, uint64_t seed)
 {
     const uint8_t *at = bytes;
     uint64_t hash = mix(mix(seed + UINT64_C(0x9e3779b97f4a7c15)) + length);
-    while (length > 0) {
-        size_t step = length < 8 ? length : 8;
+    for (; length >= 8; at += 8, length -= 8) {
         uint64_t word = 0;
-        for (size_t i = 0; i < step; i++)
+        for (int i = 0; i < 8; i++)
             word |= (uint64_t)at[i] << (8 * i);
         hash = mix(hash ^ word) + UINT64_C(0x9e3779b97f4a7c15);
-        at += step;
-        length -= step;
+    }
+    if (length > 0) {
+        uint64_t word = 0;
+        for (size_t i = 0; i < length; i++)
+            word |= (uint64_t)at[i] << (8 * i);
+        hash = mix(hash ^ word) + UINT64_C(0x9e3779b97f4a7c15);
     }
     return mix(hash);
 }
+
+enum { FAST_BYTES = 4096 }; /* asking the processor what it has takes as long as some blocks */
 
 _Static_assert(sizeof(SHA2_CTX) <= sizeof(ls__digester), "room for the state of libmd");
 
@@ -38,10 +45,24 @@ void ls__digester_init(ls__digester *digester)
     SHA256Init((SHA2_CTX *)digester->opaque);
 }
 
+/* Whole blocks go past libmd where the processor has instructions for them. */
 void ls__digester_add(ls__digester *digester, const void *bytes, size_t length)
 {
+    SHA2_CTX *context = (SHA2_CTX *)digester->opaque;
+    const uint8_t *at = bytes;
+    if (length >= FAST_BYTES && ls__sha256_is_fast()) {
+        size_t used = (size_t)(context->bitcount[0] / 8 % SHA256_BLOCK_LENGTH);
+        size_t missing = (SHA256_BLOCK_LENGTH - used) % SHA256_BLOCK_LENGTH;
+        if (missing)
+            SHA256Update(context, at, missing);
+        size_t blocks = (length - missing) / SHA256_BLOCK_LENGTH;
+        ls__sha256_blocks(context->state.st32, at + missing, blocks);
+        context->bitcount[0] += (uint64_t)blocks * SHA256_BLOCK_LENGTH * 8;
+        at += missing + blocks * SHA256_BLOCK_LENGTH;
+        length -= missing + blocks * SHA256_BLOCK_LENGTH;
+    }
     if (length)
-        SHA256Update((SHA2_CTX *)digester->opaque, bytes, length);
+        SHA256Update(context, at, length);
 }
 
 ls__digest ls__digester_finish(ls__digester *digester)

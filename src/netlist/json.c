@@ -102,18 +102,16 @@ static char peek(ls__json *json)
 static char skip_blanks(ls__json *json)
 {
     for (;;) {
-        char c = json->at < json->end ? json->buffer[json->at] : 0;
-        if (c == '\n')
-            json->line++;
-        else if (c != ' ' && c != '\t' && c != '\r') {
-            if (json->at < json->end)
-                return c;
-            json->start = json->at; /* nothing to keep */
-            if (!refill(json))
-                return 0;
-            continue;
-        }
-        json->at++;
+        const char *at = json->buffer ? json->buffer + json->at : "";
+        for (; *at == ' ' || *at == '\n' || *at == '\t' || *at == '\r'; at++)
+            json->line += *at == '\n';
+        if (json->buffer)
+            json->at = (size_t)(at - json->buffer);
+        if (*at || json->at < json->end)
+            return *at;
+        json->start = json->at; /* nothing to keep */
+        if (!refill(json))
+            return 0;
     }
 }
 

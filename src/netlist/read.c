@@ -174,27 +174,28 @@ static int32_t small_integer(ls__reader *reader, const char *what)
 
 /* --- nets ------------------------------------------------------------------------------------- */
 
+/* Yosys numbers nets without gaps, and then every net is found in its first place. Where it is
+ * taken, steps that depend on the whole number keep the search short for any other numbering. */
 static uint32_t *net_slot(ls__net_map *map, uint32_t key)
 {
-    /* Yosys numbers nets without gaps: then this is a plain array. */
     uint32_t mask = map->capacity - 1, slot = key & mask;
-    while (map->values[slot] && map->keys[slot] != key)
-        slot = (slot + 1) & mask;
-    map->keys[slot] = key;
-    return &map->values[slot];
+    uint32_t step = (uint32_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) | 1;
+    while (map->entries[slot].value && map->entries[slot].key != key)
+        slot = (slot + step) & mask;
+    map->entries[slot].key = key;
+    return &map->entries[slot].value;
 }
 
 static void grow_net_map(ls__reader *reader)
 {
     ls__net_map *map = &reader->net_map, old = *map;
-    map->capacity = old.capacity ? old.capacity * 2 : 1024;
+    map->capacity = old.capacity ? old.capacity * 2 : 64;
     if (!map->capacity)
         ls__reader_fail(reader, LS_E_LIMIT, "there are too many nets");
-    map->keys = LS__NEW_ARRAY(&reader->scratch, uint32_t, map->capacity);
-    map->values = LS__NEW_ARRAY(&reader->scratch, uint32_t, map->capacity);
+    map->entries = ls__arena_alloc(&reader->scratch, map->capacity, sizeof *map->entries);
     for (uint32_t i = 0; i < old.capacity; i++) {
-        if (old.values[i])
-            *net_slot(map, old.keys[i]) = old.values[i];
+        if (old.entries[i].value)
+            *net_slot(map, old.entries[i].key) = old.entries[i].value;
     }
 }
 

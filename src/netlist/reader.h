@@ -185,8 +185,10 @@ typedef struct ls__template {
 } ls__template;
 
 typedef struct ls__net_map { /* numbers of the file to numbers of the template */
-    uint32_t *keys, *values;
-    uint32_t count, capacity;
+    struct {
+        uint32_t key, value; /* value 0: free */
+    } * entries;
+    uint32_t count, capacity; /* capacity: 0 or a power of two */
 } ls__net_map;
 
 typedef struct ls__reader {

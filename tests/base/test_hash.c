@@ -25,6 +25,42 @@ static void digests(void **state)
     assert_int_equal(none.bytes[0], 0xe3);
 }
 
+/* The published digest of a million times "a", in pieces of all kinds: short and long, on and off
+ * the borders of blocks. */
+static void digest_of_pieces(void **state)
+{
+    static char text[1000000];
+    static const size_t pieces[] = {1000000, 65536, 5000, 4096, 4159, 64, 63, 1};
+    memset(text, 'a', sizeof text);
+    for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
+        char hex[65];
+        ls__digester digester;
+        ls__digester_init(&digester);
+        for (size_t at = 0; at < sizeof text; at += pieces[i]) {
+            size_t left = sizeof text - at;
+            ls__digester_add(&digester, text + at, left < pieces[i] ? left : pieces[i]);
+        }
+        ls__digest_hex(ls__digester_finish(&digester), hex);
+        assert_string_equal(hex,
+                            "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+    }
+}
+
+/* Different bytes: small pieces never take the way of long ones. */
+static void long_pieces_are_short_ones(void **state)
+{
+    static uint8_t bytes[70001];
+    ls__digester digester;
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (uint8_t)(i * i >> 3);
+    ls__digester_init(&digester);
+    for (size_t at = 0; at < sizeof bytes; at += 101)
+        ls__digester_add(&digester, bytes + at, sizeof bytes - at < 101 ? sizeof bytes - at : 101);
+    ls__digest expected = ls__digester_finish(&digester);
+    ls__digest got = ls__digest_of(bytes, sizeof bytes);
+    assert_memory_equal(got.bytes, expected.bytes, sizeof got.bytes);
+}
+
 /* The hash is the same on every machine: this value must never change. */
 static void hash_is_stable(void **state)
 {
@@ -76,6 +112,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(digests),
+        cmocka_unit_test(digest_of_pieces),
+        cmocka_unit_test(long_pieces_are_short_ones),
         cmocka_unit_test(hash_is_stable),
         cmocka_unit_test(hash_spreads),
         cmocka_unit_test(hash_depends_on_everything),
