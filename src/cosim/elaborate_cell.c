@@ -121,27 +121,103 @@ static id reduction(ls__elaboration *e, const ls__cell *cell)
     }
 }
 
-/* The arm whose select is 1; a without one, 0 with several. An OR of masked arms: no arm waits for
- * another. Several selects are found by what is seen so far. */
+/* What the selects of a $pmux compare: values of one node, each for one select. */
+typedef struct choices {
+    id subject;
+    LS__VEC(uint64_t) values;
+} choices;
+
+static bool add_choice(ls__elaboration *e, choices *list, id subject, uint64_t value)
+{
+    if (list->values.count == 0)
+        list->subject = subject;
+    if (!ls__node_same(list->subject, subject) || list->values.count >= 256)
+        return false;
+    for (uint32_t i = 0; i < list->values.count; i++) {
+        if (list->values.items[i] == value)
+            return false;
+    }
+    ls__vec_push(&e->arena, &list->values, value);
+    return true;
+}
+
+/* Whether the bit (any bit, of a word) is 1 for certain values of a node only, and for none that is
+ * in the list. */
+static bool add_choices(ls__elaboration *e, choices *list, id bit, uint32_t depth)
+{
+    ls__node node = *ls__builder_node(&e->builder, bit);
+    uint64_t value;
+    if (node.width > 1 && node.op != LS__NODE_CONCAT && node.op != LS__NODE_OR)
+        return false;
+    switch ((ls__node_op)node.op) {
+    case LS__NODE_EQ:
+        return ls__builder_constant(&e->builder, node.operands[1], &value) &&
+               add_choice(e, list, node.operands[0], value);
+    case LS__NODE_NOT:
+        if (ls__builder_node(&e->builder, node.operands[0])->op != LS__NODE_REDOR)
+            return add_choice(e, list, node.operands[0], 0);
+        return add_choice(e, list, ls__builder_node(&e->builder, node.operands[0])->operands[0], 0);
+    case LS__NODE_REDAND:
+        return add_choice(e, list, node.operands[0],
+                          ls__node_mask((uint8_t)ls__builder_width(&e->builder, node.operands[0])));
+    case LS__NODE_REDOR:
+        node = *ls__builder_node(&e->builder, node.operands[0]);
+        if (node.op != LS__NODE_CONCAT)
+            return false;
+        break;
+    case LS__NODE_OR:
+    case LS__NODE_CONCAT:
+        break;
+    default:
+        return add_choice(e, list, bit, 1);
+    }
+    return depth < 8 && add_choices(e, list, node.operands[0], depth + 1) &&
+           add_choices(e, list, node.operands[1], depth + 1);
+}
+
+/* Whether no two selects can be 1 at once, as in a case statement over constants. */
+static bool are_exclusive(ls__elaboration *e, const ls__cell *cell)
+{
+    choices list = {0};
+    for (uint32_t i = 0; i < cell->s.count; i++) {
+        if (!add_choices(e, &list, ls__net_bit(e, cell->s.items[i]), 0))
+            return false;
+    }
+    return true;
+}
+
+/* The arm whose select is 1; a without one, 0 with several. Arms are joined in pairs: a pair's word
+ * is that of the half with a select. */
 static ls__word parallel_mux(ls__elaboration *e, const ls__cell *cell)
 {
     ls__builder *builder = &e->builder;
-    uint32_t width = cell->y.count;
-    if (cell->s.count == 1)
-        return ls__word_mux(builder, ls__net_bit(e, cell->s.items[0]), ls__net_word(e, cell->a),
-                            ls__net_word(e, cell->b));
-    id any = ls__build_const(builder, 1, 0), several = any;
-    ls__word y = ls__word_const(builder, width, 0);
-    for (uint32_t i = 0; i < cell->s.count; i++) {
-        id select = ls__net_bit(e, cell->s.items[i]);
-        ls__word arm = ls__net_word(e, (ls__nets){cell->b.items + i * width, width});
-        ls__word mask = ls__word_spread(builder, select, width);
-        y = ls__word_bitwise(builder, LS__NODE_OR, y,
-                             ls__word_bitwise(builder, LS__NODE_AND, arm, mask));
-        several = binary(e, LS__NODE_OR, several, binary(e, LS__NODE_AND, any, select));
-        any = binary(e, LS__NODE_OR, any, select);
+    uint32_t width = cell->y.count, count = cell->s.count;
+    ls__word a = ls__net_word(e, cell->a);
+    if (count == 0)
+        return a;
+    if (count == 1)
+        return ls__word_mux(builder, ls__net_bit(e, cell->s.items[0]), a, ls__net_word(e, cell->b));
+    bool exclusive = are_exclusive(e, cell);
+    ls__word *words = LS__NEW_ARRAY(&e->arena, ls__word, count);
+    id *any = LS__NEW_ARRAY(&e->arena, id, count), several = ls__build_const(builder, 1, 0);
+    for (uint32_t i = 0; i < count; i++) {
+        any[i] = ls__net_bit(e, cell->s.items[i]);
+        words[i] = ls__net_word(e, (ls__nets){cell->b.items + (size_t)i * width, width});
     }
-    y = ls__word_mux(builder, any, ls__net_word(e, cell->a), y);
+    for (; count > 1; count = (count + 1) / 2) {
+        for (uint32_t i = 0; i < count / 2; i++) {
+            id low = any[2 * i], high = any[2 * i + 1];
+            if (!exclusive)
+                several = binary(e, LS__NODE_OR, several, binary(e, LS__NODE_AND, low, high));
+            words[i] = ls__word_mux(builder, high, words[2 * i], words[2 * i + 1]);
+            any[i] = binary(e, LS__NODE_OR, low, high);
+        }
+        if (count % 2) {
+            any[count / 2] = any[count - 1];
+            words[count / 2] = words[count - 1];
+        }
+    }
+    ls__word y = ls__word_mux(builder, any[0], a, words[0]);
     return ls__word_bitwise(builder, LS__NODE_ANDN, y, ls__word_spread(builder, several, width));
 }
 

@@ -737,6 +737,51 @@ static void two_drivers_are_refused(void **state)
     assert_non_null(strstr(error.message, "both"));
 }
 
+static ls__nets equals(make_netlist *make, ls__nets a, uint64_t value)
+{
+    ls__cell *cell = make_cell(make, LS__CELL_EQ, a, make_constant(make, a.count, value));
+    cell->y = make_nets(make, 1);
+    return cell->y;
+}
+
+static ls__nets either(make_netlist *make, ls__nets a)
+{
+    ls__cell *cell = make_cell(make, LS__CELL_REDUCE_OR, a, (ls__nets){0});
+    cell->y = make_nets(make, 1);
+    return cell->y;
+}
+
+static ls__nets choose(make_netlist *make, ls__nets s0, ls__nets s1, ls__nets s2)
+{
+    ls__cell *cell = make_cell(make, LS__CELL_PMUX, make_constant(make, 8, 9),
+                               make_constant(make, 24, 0x030201));
+    cell->s = make_concat(make, make_concat(make, s0, s1), s2);
+    return cell->y;
+}
+
+/* Selects of a case statement need no test for several; others do, also where they look alike. */
+static void parallel_cases(void **state)
+{
+    make_netlist *make = make_netlist_create();
+    ls__nets x = make_input(make, "x", 3);
+    ls__nets two = make_concat(make, equals(make, x, 1), equals(make, x, 2));
+    output(make, "case", choose(make, equals(make, x, 0), either(make, two), equals(make, x, 3)));
+    output(make, "again", choose(make, equals(make, x, 1), either(make, two), equals(make, x, 3)));
+    output(make, "part",
+           choose(make, equals(make, x, 1), either(make, make_slice(x, 0, 2)), equals(make, x, 7)));
+    bench b = start(&make);
+    static const uint8_t as_case[8] = {1, 2, 2, 3, 9, 9, 9, 9};
+    static const uint8_t again[8] = {9, 0, 2, 3, 9, 9, 9, 9};
+    static const uint8_t part[8] = {9, 0, 2, 2, 9, 2, 2, 0};
+    for (uint32_t i = 0; i < 8; i++) {
+        set_step(&b, "x", i);
+        EXPECT(&b, "case", as_case[i]);
+        EXPECT(&b, "again", again[i]);
+        EXPECT(&b, "part", part[i]);
+    }
+    stop(&b);
+}
+
 /* ---- tri-state ---- */
 
 static void buffer(make_netlist *make, ls__nets a, ls__nets enable, ls__nets y)
@@ -923,6 +968,7 @@ int main(void)
         cmocka_unit_test(a_combinational_loop_is_refused),
         cmocka_unit_test(a_loop_of_words_only_is_none),
         cmocka_unit_test(two_drivers_are_refused),
+        cmocka_unit_test(parallel_cases),
         cmocka_unit_test(inouts_are_three_ports),
         cmocka_unit_test(internal_buses_are_refused),
         cmocka_unit_test(effects_happen_at_their_edge),
