@@ -13,13 +13,16 @@
  * the text and from IR that is linked with its module (ls_builder_link, ls_builder_find). It reads
  * and writes
  *
- *   pins[pin_at + j * pin_stride]   pin j of its list `pins`: the caller puts the values of the
- *                     signals there, of the driven ones too; where the value of a driven pin
- * differs afterwards, the new one is to be applied to the signal at the next edge (peripherals in
- * order of the list, so the last one wins). Values of driven pins are cut to their widths; the
- * caller need not. memory[memory_at + i]           its private words: those of an instance are
- * consecutive image[image_at + i]             all images one behind the other, image_at is in the
- * text log[log_at + i]                 of this instance, all its peripherals: LS__PERIPHERAL_LOG_*
+ * pins[pin_at + j * pin_stride]: pin j of its list `pins`. The caller puts the values of the
+ * signals there, of the driven ones too; where the value of a driven pin differs afterwards, the
+ * new one is to be applied to the signal at the next edge (peripherals in order of the list, so the
+ * last one wins). Values of driven pins are cut to their widths; the caller need not.
+ *
+ * memory[memory_at + i]: its private words; those of an instance are consecutive.
+ *
+ * image[i]: all images one behind the other; where its own lies is in the text.
+ *
+ * log[log_at + i]: of this instance, of all its peripherals; LS__PERIPHERAL_LOG_* below.
  *
  * The caller leaves room for LS__PERIPHERAL_EVENTS records a peripheral before an edge, and empties
  * the log by setting both counts to 0.
