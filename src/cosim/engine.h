@@ -114,7 +114,7 @@ typedef struct ls__pin_piece {
 
 /* Places in the state, and what is observed: the same for all forms. */
 typedef struct ls__layout {
-    uint32_t pins, seen, triggered, input_dirty, outputs, effect_previous, loop_previous, inputs,
+    uint32_t pins, pending, seen, triggered, input_dirty, outputs, effect_previous, loop_previous, inputs,
         common;
     uint32_t pin_count, loop_count, effect_previous_count, effect_reserve;
     ls__observed *observed; /* parts of outputs, in order of the ports */
@@ -137,7 +137,7 @@ typedef struct ls__layout {
 
 /* Places of the sections in the table. */
 typedef struct ls__sections {
-    uint32_t drives, domains, regs, writes, effects, outputs, traces, pin_pieces, loops, inputs;
+    uint32_t drives, domains, regs, writes, effects, outputs, traces, loops, inputs;
     uint32_t runs, runs_early, runs_end, nodes;
 } ls__sections;
 

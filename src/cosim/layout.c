@@ -123,11 +123,10 @@ static ls_status add_pin(ls_cosim *cosim, const ls__peripheral *owner,
         return ls__fail(error, LS_E_INVALID_ARGUMENT,
                         "peripheral '%s': pin '%s' is connected to bits that no signal has",
                         owner->name, pin->name);
-    if (!pin->drives) {
-        pin_context context = {l, number};
-        visit_pieces(&g->signals[ref.signal], ref.bit, ref.width, add_pin_piece, &context);
+    pin_context context = {l, number};
+    visit_pieces(&g->signals[ref.signal], ref.bit, ref.width, add_pin_piece, &context);
+    if (!pin->drives)
         return LS_OK;
-    }
     ls__input_part parts[LS__INPUT_PARTS];
     uint32_t count = 0;
     ls_status status = ls__input_parts(g, ref, parts, &count, error);
@@ -231,6 +230,7 @@ ls_status ls__layout_create(ls_cosim *cosim, ls_error *error)
         l->loop_count += (g->nodes[n].flags & LS__NODE_LOOP) != 0;
     uint32_t next = LS__CONTROL_SLOTS;
     l->pins = take(&next, l->pin_count);
+    l->pending = take(&next, (l->drive_count + 63) / 64);
     l->seen = take(&next, g->domain_count);
     l->triggered = take(&next, (g->domain_count + 63) / 64);
     l->input_dirty = take(&next, (g->input_count + 63) / 64);

@@ -356,15 +356,14 @@ static void write_call(holder *h, uint32_t index, const ls__peripheral *item)
     const ls_peripheral *given = &h->given[index];
     const source *s = &h->sources.items[h->source_of[index]];
     ls__strbuf_printf(out,
-                      "noinline void ls_peripheral_%" PRIu32 "(u64 *pins, u32 *memory,"
-                      " const u8 *image, u64 *log,\n    u64 pin_at, u64 pin_stride, u64 memory_at,"
-                      " u64 log_at, u64 edge, u32 instance)\n{\n"
+                      "static void ls_peripheral_%" PRIu32 "(u64 *pins, u32 *memory,"
+                      " const u8 *image, u64 *log,\n    u64 edge, u32 instance)\n{\n"
                       "    struct %s_pins p;\n    struct %s_parameters q;\n",
                       index, s->type, s->type);
     for (uint32_t i = 0; i < s->pins.count; i++) {
         uint32_t word = pin_word(item, s->pins.items[i]);
         if (word != UINT32_MAX)
-            ls__strbuf_printf(out, "    p.%s = pins[pin_at + %" PRIu32 "ul * pin_stride];\n",
+            ls__strbuf_printf(out, "    p.%s = pins[%" PRIu32 "ul * LS_PIN_STRIDE];\n",
                               s->pins.items[i], word);
         else
             ls__strbuf_printf(out, "    p.%s = %" PRIu64 "ul;\n", s->pins.items[i],
@@ -375,20 +374,20 @@ static void write_call(holder *h, uint32_t index, const ls__peripheral *item)
                           parameter_value(given, s->built_in, s->parameters.items[i]));
     ls__strbuf_printf(out,
                       "    struct step s;\n    s.edge = edge;\n    s.instance = instance;\n"
-                      "    %s_step(&p, &q, &s, memory + memory_at, image + %" PRIu64 "ul, %" PRIu64
-                      "ul, log + log_at);\n",
+                      "    %s_step(&p, &q, &s, memory, image + %" PRIu64 "ul, %" PRIu64
+                      "ul, log);\n",
                       s->type, item->image_at, item->image_bytes);
     for (uint32_t i = 0; i < item->pin_count; i++) {
         const ls__peripheral_pin *pin = &item->pins[i];
         if (pin->drives)
             ls__strbuf_printf(
-                out, "    pins[pin_at + %" PRIu32 "ul * pin_stride] = p.%s & %" PRIu64 "ul;\n", i,
+                out, "    pins[%" PRIu32 "ul * LS_PIN_STRIDE] = p.%s & %" PRIu64 "ul;\n", i,
                 pin->name,
                 pin->signal.width == 64 ? UINT64_MAX : (UINT64_C(1) << pin->signal.width) - 1);
     }
     ls__strbuf_printf(out,
-                      "    if (log[log_at] != log[log_at + 1ul])\n"
-                      "        ls_stamp(log + log_at, edge, %" PRIu32 "ul);\n}\n",
+                      "    if (log[0] != log[1])\n"
+                      "        ls_stamp(log, edge, %" PRIu32 "ul);\n}\n",
                       index);
 }
 

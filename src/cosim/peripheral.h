@@ -5,24 +5,23 @@
  *
  * For peripheral number K of the list the text defines
  *
- *     noinline void ls_peripheral_K(u64 *pins, u32 *memory, const u8 *image, u64 *log,
- *                                   u64 pin_at, u64 pin_stride, u64 memory_at, u64 log_at,
- *                                   u64 edge, u32 instance)
+ *     static void ls_peripheral_K(u64 *pins, u32 *memory, const u8 *image, u64 *log, u64 edge,
+ *                                 u32 instance)
  *
- * which steps it once. Whole buffers, so that it can be called from Kernel C that is appended to
- * the text and from IR that is linked with its module (ls_builder_link, ls_builder_find). It reads
- * and writes
+ * which steps it once, to be called by text behind it. Where places are constants, what it does at
+ * a quiet edge is a few loads and comparisons without bounds checks. It reads and writes
  *
- * pins[pin_at + j * pin_stride]: pin j of its list `pins`. The caller puts the values of the
- * signals there, of the driven ones too; where the value of a driven pin differs afterwards, the
- * new one is to be applied to the signal at the next edge (peripherals in order of the list, so the
- * last one wins). Values of driven pins are cut to their widths; the caller need not.
+ * pins[j * LS_PIN_STRIDE]: pin j of its list `pins`; the macro is defined in front of the text. The
+ * caller puts the values of the signals there, of the driven ones too; where the value of a driven
+ * pin differs afterwards, the new one is to be applied to the signal at the next edge (peripherals
+ * in order of the list, so the last one wins). Values of driven pins are cut to their widths; the
+ * caller need not.
  *
- * memory[memory_at + i]: its private words; those of an instance are consecutive.
+ * memory[i]: its private words.
  *
  * image[i]: all images one behind the other; where its own lies is in the text.
  *
- * log[log_at + i]: of this instance, of all its peripherals; LS__PERIPHERAL_LOG_* below.
+ * log[i]: of this instance, of all its peripherals; LS__PERIPHERAL_LOG_* below.
  *
  * The caller leaves room for LS__PERIPHERAL_EVENTS records a peripheral before an edge, and empties
  * the log by setting both counts to 0.

@@ -20,6 +20,7 @@ static void write_places(const ls_cosim *cosim, const ls__form *form, ls__strbuf
         const char *name;
         uint32_t value;
     } places[] = {{"PINS", l->pins},
+                  {"PENDING", l->pending},
                   {"SEEN", l->seen},
                   {"TRIGGERED", l->triggered},
                   {"OUTPUT_PREVIOUS", l->outputs},
@@ -28,7 +29,6 @@ static void write_places(const ls_cosim *cosim, const ls__form *form, ls__strbuf
                   {"INPUT_WORDS", (cosim->graph->input_count + 63) / 64},
                   {"LANES", form->lanes},
                   {"DRIVES", l->drive_count},
-                  {"PIN_PIECES", l->piece_count},
                   {"OUTPUTS", l->observed_count},
                   {"TRACES", l->trace_count},
                   {"DOMAINS", cosim->graph->domain_count},
@@ -46,7 +46,6 @@ static void write_places(const ls_cosim *cosim, const ls__form *form, ls__strbuf
                   {"T_EFFECTS", s->effects},
                   {"T_OUTPUTS", s->outputs},
                   {"T_TRACES", s->traces},
-                  {"T_PIN_PIECES", s->pin_pieces},
                   {"T_LOOPS", s->loops},
                   {"T_INPUTS", s->inputs}};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
@@ -54,6 +53,7 @@ static void write_places(const ls_cosim *cosim, const ls__form *form, ls__strbuf
     define(text, "INPUTS", l->inputs, "ul");
     define(text, "INPUT_DIRTY", l->input_dirty, "ul");
     define(text, "INSTANCES", cosim->instances, "ul");
+    define(text, "LS_PIN_STRIDE", cosim->instances, "ul");
     define(text, "TRACE_INSTANCE", cosim->params.trace_instance, "ul");
     define(text, "EFFECT_WORDS", cosim->effect_words, "ul");
     define(text, "EFFECT_RESERVE", l->effect_reserve, "ul");
@@ -62,26 +62,55 @@ static void write_places(const ls_cosim *cosim, const ls__form *form, ls__strbuf
     define(text, "LOG_WORDS", (cosim->log_records + 1) * LS__PERIPHERAL_RECORD_WORDS, "ul");
 }
 
-static void write_peripherals(const ls_cosim *cosim, ls__strbuf *text)
+/* Values of all pins: pieces of nodes. */
+static void write_gather(const ls_cosim *cosim, const ls__form *form, ls__strbuf *text)
+{
+    const ls__layout *l = &cosim->layout;
+    for (uint32_t i = 0; i < l->piece_count; i++) {
+        const ls__pin_piece *p = &l->pieces[i];
+        ls__strbuf_printf(text,
+                          "    s[%" PRIu32 "ul * INSTANCES] %s (s[%" PRIu32
+                          "ul * INSTANCES] >> %u & %" PRIu64 "ul) << %u;\n",
+                          l->pins + p->pin, p->position ? "|=" : "=", form->slots[p->node.index],
+                          p->lsb, p->mask, p->position);
+    }
+}
+
+/* Marks the inputs that are to be changed at the next edge. */
+static void write_pending(const ls_cosim *cosim, ls__strbuf *text)
+{
+    const ls__layout *l = &cosim->layout;
+    for (uint32_t i = 0; i < l->drive_count; i++) {
+        const ls__pin_drive *d = &l->drives[i];
+        ls__strbuf_printf(text,
+                          "    if (((s[%" PRIu32 "ul * INSTANCES] >> %u << %u ^ s[%" PRIu32
+                          "ul * INSTANCES]) & %" PRIu64 "ul) != 0ul)\n"
+                          "        s[%" PRIu32 "ul * INSTANCES] |= %" PRIu64 "ul;\n",
+                          l->pins + d->pin, d->part.right, d->part.left, l->inputs + d->part.input,
+                          d->part.mask, l->pending + i / 64, UINT64_C(1) << (i % 64));
+    }
+}
+
+static void write_peripherals(const ls_cosim *cosim, const ls__form *form, ls__strbuf *text)
 {
     const ls__peripherals *all = cosim->peripherals;
-    ls__strbuf_printf(text, "static void peripherals(u64 *s, const u32 *t, u64 *state, "
-                            "u32 *private_memory, const u8 *image, u64 *log, u64 instance, "
-                            "u64 edge)\n{\n");
+    ls__strbuf_printf(text, "static void peripherals(u64 *s, u32 *private_memory, const u8 *image, "
+                            "u64 *log, u64 instance, u64 edge)\n{\n");
     if (all->count) {
-        ls__strbuf_printf(text, "    gather_pins(s, t);\n"
-                                "    u64 before = log[instance * LOG_WORDS];\n");
+        ls__strbuf_printf(text, "    u64 before = log[instance * LOG_WORDS];\n");
+        write_gather(cosim, form, text);
         uint32_t pin = 0;
         for (uint32_t i = 0; i < all->count; i++) {
             ls__strbuf_printf(text,
-                              "    ls_peripheral_%" PRIu32
-                              "(state, private_memory, image, log, %" PRIu64
-                              "ul + instance, INSTANCES, instance * %" PRIu32 "ul + %" PRIu32
-                              "ul, instance * LOG_WORDS, edge, (u32)instance);\n",
-                              i, (uint64_t)(cosim->layout.pins + pin) * cosim->instances,
-                              cosim->layout.private_words, cosim->layout.private_at[i]);
+                              "    ls_peripheral_%" PRIu32 "(s + %" PRIu32
+                              "ul * INSTANCES, private_memory + (instance * %" PRIu32
+                              "ul + %" PRIu32 "ul), image, log + instance * LOG_WORDS, edge, "
+                              "(u32)instance);\n",
+                              i, cosim->layout.pins + pin, cosim->layout.private_words,
+                              cosim->layout.private_at[i]);
             pin += all->items[i].pin_count;
         }
+        write_pending(cosim, text);
         ls__strbuf_printf(text, "    look_for_watched(s, log, instance, before);\n");
     }
     ls__strbuf_printf(text, "}\n");
@@ -93,5 +122,5 @@ void ls__prelude_write(const ls_cosim *cosim, const ls__form *form, ls__strbuf *
     ls__strbuf_printf(text, "#include \"lockstep:driver.kc\"\n");
     if (cosim->peripherals->count)
         ls__strbuf_append(text, cosim->peripherals->text, cosim->peripherals->length);
-    write_peripherals(cosim, text);
+    write_peripherals(cosim, form, text);
 }

@@ -126,15 +126,6 @@ static void write_pins(const ls_cosim *cosim, ls__form *form, ls__words *t, ls__
         push(t, arena, d->part.left);
         push(t, arena, d->part.right);
     }
-    form->sections.pin_pieces = t->count;
-    for (uint32_t i = 0; i < l->piece_count; i++) {
-        const ls__pin_piece *p = &l->pieces[i];
-        push(t, arena, p->pin);
-        push(t, arena, form->slots[p->node.index]);
-        push_wide(t, arena, p->mask);
-        push(t, arena, p->lsb);
-        push(t, arena, p->position ? p->position + 64u : 0u);
-    }
 }
 
 void ls__sections_write(const ls_cosim *cosim, ls__form *form, ls__words *t, ls__arena *arena)

@@ -59,8 +59,8 @@ static void write_steps(ls__strbuf *text, const ls__peripherals *p, uint64_t log
             ls__strbuf_printf(text, "        pins[at + %uul] = signals[s + %uul];\n", j,
                               item->pins[j].signal.signal);
         ls__strbuf_printf(text,
-                          "        ls_peripheral_%u(pins, memory, image, log, at, 1ul, (u64)lane *"
-                          " %lluul + %lluul, (u64)lane * %lluul, first + e, lane);\n",
+                          "        ls_peripheral_%u(pins + at, memory + ((u64)lane * %lluul +"
+                          " %lluul), image, log + (u64)lane * %lluul, first + e, lane);\n",
                           i, (unsigned long long)memory_words, (unsigned long long)memory_at,
                           (unsigned long long)log_words);
         for (uint32_t j = 0; j < item->pin_count; j++)
@@ -76,6 +76,7 @@ static void write_steps(ls__strbuf *text, const ls__peripherals *p, uint64_t log
 static char *write_kernel(const bench *b, const ls__peripherals *p, uint64_t log_words)
 {
     ls__strbuf text = {0};
+    ls__strbuf_printf(&text, "#define LS_PIN_STRIDE 1ul\n");
     ls__strbuf_append(&text, p->text, p->length);
     ls__strbuf_printf(&text,
                       "kernel workgroup(1) void bench(u64 first, u64 edges, u64 all, u32 instances,"
