@@ -114,11 +114,14 @@ typedef enum ls_image_format {
     LS_IMAGE_BINARY    /* bytes */
 } ls_image_format;
 
+#define LS_IMAGE_LOWEST UINT64_MAX
+
 typedef struct ls_image_params {
     size_t struct_size;
     const char *path;
     ls_image_format format;
-    /* What the first byte of the memory, or of the image, is in the file. ELF: an address; what
+    /* What the first byte of the memory, or of the image, is in the file. ELF: an address, or
+     * LS_IMAGE_LOWEST for the lowest one with contents; what
      * lies before it, or behind the end of the memory, is for others and left out, but something
      * must be left. Binary: so many bytes of the file are passed over. Text: the first word that is
      * filled, counted from the memory's first, until an @ in the file says otherwise, which is an

@@ -271,13 +271,43 @@ static ls_status prepare(writer *writer, ls_image_format format, ls_error *error
     return writer->chunk ? LS_OK : ls__fail_oom(error, CHUNK_WORDS * sizeof(uint64_t));
 }
 
+static ls_status lower(void *context, uint64_t address, const uint8_t *bytes, uint64_t count,
+                       ls_error *error)
+{
+    uint64_t *lowest = context;
+    (void)bytes;
+    (void)count;
+    (void)error;
+    *lowest = address < *lowest ? address : *lowest;
+    return LS_OK;
+}
+
+/* `found` is the params with the address that LS_IMAGE_LOWEST stands for. */
+static ls_status find_lowest(const ls_image_params *params, ls_image_format format,
+                             const void *file, size_t size, ls_image_params *found, ls_error *error)
+{
+    *found = *params;
+    if (params->address != LS_IMAGE_LOWEST)
+        return LS_OK;
+    if (format != LS_IMAGE_ELF)
+        found->address = 0;
+    return format == LS_IMAGE_ELF
+               ? ls__elf_visit(file, size, params->path, lower, &found->address, error)
+               : LS_OK;
+}
+
 ls_status ls__image_words_of(const void *file, size_t size, const ls_image_params *params,
                              const ls__image_memory *memory, ls__image_put put, void *context,
                              ls_error *error)
 {
-    writer writer = {.params = params, .memory = memory, .put = put, .context = context};
+    ls_image_params found;
     ls_image_format format = format_of(params, file, size);
-    ls_status status = prepare(&writer, format, error);
+    ls_status status = find_lowest(params, format, file, size, &found, error);
+    if (status != LS_OK)
+        return status;
+    params = &found;
+    writer writer = {.params = params, .memory = memory, .put = put, .context = context};
+    status = prepare(&writer, format, error);
     if (status != LS_OK)
         return where(params, status, error);
     if (format == LS_IMAGE_ELF) {
@@ -347,13 +377,18 @@ static ls_status collect_all(collector *collector, ls_image_format format, const
 ls_status ls__image_bytes_of(const void *file, size_t size, const ls_image_params *params,
                              void **bytes, uint64_t *count, ls_error *error)
 {
-    collector collector = {.params = params,
-                           .limit = params->limit_bytes ? params->limit_bytes : file_bytes_most};
+    ls_image_params found;
     ls_image_format format = format_of(params, file, size);
-    collector.digit_bits = format == LS_IMAGE_READMEMB ? 1 : 4;
     *bytes = NULL;
     *count = 0;
-    ls_status status = collect_all(&collector, format, file, size, error);
+    ls_status status = find_lowest(params, format, file, size, &found, error);
+    if (status != LS_OK)
+        return status;
+    params = &found;
+    collector collector = {.params = params,
+                           .limit = params->limit_bytes ? params->limit_bytes : file_bytes_most,
+                           .digit_bits = format == LS_IMAGE_READMEMB ? 1 : 4};
+    status = collect_all(&collector, format, file, size, error);
     if (status != LS_OK)
         return status;
     if (collector.size == 0)

@@ -137,6 +137,27 @@ const void *ls__planner_file(ls__planner *p, const char *name, uint32_t instance
     return bytes;
 }
 
+const void *ls__planner_image(ls__planner *p, const char *name, uint32_t instance, size_t *size)
+{
+    ls_image_params params = LS_IMAGE_PARAMS_INIT;
+    void *bytes = NULL;
+    uint64_t count = 0;
+    *size = 0;
+    if (p->status != LS_OK)
+        return NULL;
+    char *path = ls__plan_path(p->params.config_path, name, instance);
+    params.path = path;
+    params.address = LS_IMAGE_LOWEST;
+    params.fill = 0xff;
+    p->status = path ? ls_image_load(&params, &bytes, &count, p->error)
+                     : ls__fail_oom(p->error, strlen(name));
+    ls__mem_free(path);
+    *size = (size_t)count;
+    if (bytes)
+        ls__vec_push(&p->arena, &p->files, bytes);
+    return bytes;
+}
+
 uint64_t ls__planner_edges(const ls__planner *p, uint64_t cycles)
 {
     uint64_t edges, time_ps;
@@ -292,7 +313,7 @@ static void plan_memories(ls__planner *p)
             plan_contents(p, &c->memories[i], memory);
     }
     if (c->sram_elf) {
-        ls__config_memory elf = {.file = c->sram_elf, .format = "elf"};
+        ls__config_memory elf = {.file = c->sram_elf, .format = "elf", .address = LS_IMAGE_LOWEST};
         if (info.memory_count != 1)
             ls__planner_fail(p, LS_E_FORMAT,
                              ".sram_init: the design has %u memories, not one; use memories",

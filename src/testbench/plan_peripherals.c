@@ -82,14 +82,16 @@ static void finish(builder *b, const char *suffix)
 
 /* One image for all, or with "{instance}" in the name those of all instances behind each other:
  * bytes of each, or 0. */
-static uint64_t plan_image(builder *b, const char *name)
+static uint64_t plan_image(builder *b, const char *name,
+                           const void *(*read)(ls__planner *p, const char *name, uint32_t instance,
+                                               size_t *size))
 {
     ls__planner *p = b->p;
     uint32_t count = strstr(name, "{instance}") ? p->params.instances : 1;
     const void **files = LS__NEW_ARRAY(&p->arena, const void *, count);
     size_t *sizes = LS__NEW_ARRAY(&p->arena, size_t, count), largest = 0;
     for (uint32_t i = 0; i < count; i++) {
-        files[i] = ls__planner_file(p, name, i, &sizes[i]);
+        files[i] = read(p, name, i, &sizes[i]);
         largest = sizes[i] > largest ? sizes[i] : largest;
     }
     if (p->status != LS_OK)
@@ -192,7 +194,7 @@ static void plan_flash(ls__planner *p, const ls__config_flash *f, uint32_t index
         add_pin(&b, "csn", ref, false);
     add_lanes(&b, f);
     if (f->firmware)
-        add_parameter(&b, "instance_bytes", plan_image(&b, f->firmware));
+        add_parameter(&b, "instance_bytes", plan_image(&b, f->firmware, ls__planner_image));
     add_parameter(&b, "size_bytes", f->size_bytes);
     add_parameter(&b, "firmware_offset", f->firmware_offset);
     add_parameter(&b, "writable", f->writable);
@@ -259,7 +261,7 @@ static void plan_jtag(ls__planner *p, const ls__config_jtag *j)
     add_parameter(&b, "trst_active_low", j->trst_active_low);
     if (p->params.compat)
         add_parameter(&b, "compat", 1);
-    plan_image(&b, replay);
+    plan_image(&b, replay, ls__planner_file);
     finish(&b, "");
 }
 
@@ -364,7 +366,7 @@ static void plan_peripheral(ls__planner *p, const ls__config_peripheral *c, uint
         }
     }
     if (c->image) {
-        uint64_t each = plan_image(&b, c->image);
+        uint64_t each = plan_image(&b, c->image, ls__planner_file);
         if (each)
             add_parameter(&b, "instance_bytes", each);
     }

@@ -39,6 +39,8 @@ bool ls__planner_pin(ls__planner *p, const ls__config_pin *pin, bool is_input, b
     __attribute__((format(printf, 6, 7)));
 /* A file's bytes, kept until the plan goes; NULL after a failure. */
 const void *ls__planner_file(ls__planner *p, const char *name, uint32_t instance, size_t *size);
+/* The same of what the file is an image of: ELF, $readmemh, or its bytes. */
+const void *ls__planner_image(ls__planner *p, const char *name, uint32_t instance, size_t *size);
 void ls__planner_warn(ls__planner *p, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void ls__planner_fail(ls__planner *p, ls_status code, const char *format, ...)
