@@ -226,7 +226,8 @@ void host_eval_get_signal(const host_eval *run, const ls__graph_signal *signal, 
 
 void host_eval_set64(host_eval *run, const char *name, uint64_t value)
 {
-    host_eval_set(run, name, &value);
+    const uint64_t words[64] = {value};
+    host_eval_set(run, name, words);
 }
 
 uint64_t host_eval_get64(const host_eval *run, const char *name)

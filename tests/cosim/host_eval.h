@@ -30,7 +30,7 @@ const ls__graph_signal *host_eval_signal(const ls__graph *graph, const char *nam
 void host_eval_set(host_eval *run, const char *name, const uint64_t *value);
 void host_eval_get(const host_eval *run, const char *name, uint64_t *value);
 void host_eval_get_signal(const host_eval *run, const ls__graph_signal *signal, uint64_t *value);
-/* Of signals of at most 64 bits. */
+/* The low 64 bits; what an input has above them becomes 0. */
 void host_eval_set64(host_eval *run, const char *name, uint64_t value);
 uint64_t host_eval_get64(const host_eval *run, const char *name);
 

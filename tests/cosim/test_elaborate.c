@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "base/mem.h"
 #include "cosim/elaborate.h"
 #include "host_eval.h"
 #include "make_netlist.h"
@@ -941,6 +942,25 @@ static void gates_are_single_nodes(void **state)
     stop(&b);
 }
 
+/* Each allocation fails once. */
+static void memory_runs_out(void **state)
+{
+    make_netlist *make = make_netlist_create();
+    ls__nets clk = make_input(make, "clk", 1), d = make_input(make, "d", 130);
+    ls__register *r = make_register(make, LS__REGISTER_CLOCKED, clk, d);
+    output(make, "y", make_gate(make, LS__CELL_DIV, r->q, d));
+    ls_status status = LS_E_OUT_OF_MEMORY;
+    for (uint64_t n = 1; status != LS_OK; n++) {
+        ls__graph *graph = NULL;
+        ls__mem_fail_after(n);
+        status = ls__elaborate(&make->netlist, NULL, &graph, NULL);
+        ls__mem_fail_after(0);
+        assert_true(status == LS_OK ? graph && n > 5 : !graph && status == LS_E_OUT_OF_MEMORY);
+        ls__graph_destroy(&graph);
+    }
+    make_netlist_destroy(&make);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -974,6 +994,7 @@ int main(void)
         cmocka_unit_test(effects_happen_at_their_edge),
         cmocka_unit_test(signals_keep_their_form),
         cmocka_unit_test(gates_are_single_nodes),
+        cmocka_unit_test(memory_runs_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
