@@ -32,7 +32,7 @@ static void warn(void *context, const char *message)
 static double seconds(void)
 {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
@@ -75,7 +75,7 @@ static ls__graph *load(const char *path, bool print)
             if (by_op[op])
                 printf("%s %" PRIu32 " ", ls__node_op_name((ls__node_op)op), by_op[op]);
         }
-        printf("\nread %.3f s, elaborate %.3f s, peak %ld KiB\n", read - begin, done - read,
+        printf("\nCPU time: read %.3f s, elaborate %.3f s; peak %ld KiB\n", read - begin, done - read,
                usage.ru_maxrss);
     }
     ls__netlist_destroy(&netlist);
