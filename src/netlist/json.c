@@ -345,7 +345,7 @@ static ls__json_token key(ls__json *json, char c)
 ls__json_token ls__json_next(ls__json *json)
 {
     if (json->status != LS_OK)
-        return LS__JSON_ERROR;
+        return json->token = LS__JSON_ERROR;
     char c = skip_blanks(json);
     if (json->state == SEPARATOR && c == ',') {
         json->at++;
@@ -358,7 +358,7 @@ ls__json_token ls__json_next(ls__json *json)
     }
     json->start = json->at;
     if (json->status != LS_OK)
-        return LS__JSON_ERROR;
+        return json->token = LS__JSON_ERROR;
     if (c == 0 && json->at == json->end) {
         if (json->state == DONE)
             return json->token = LS__JSON_END;

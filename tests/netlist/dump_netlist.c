@@ -8,146 +8,9 @@
 #include <string.h>
 
 #include "netlist/netlist.h"
-
-static void require(bool good, const char *what, const char *name)
-{
-    if (good)
-        return;
-    fprintf(stderr, "broken promise: %s: %s\n", what, name);
-    exit(3);
-}
-
-/* --- promises --------------------------------------------------------------------------------- */
-
-static void check_cell(const ls__cell *cell)
-{
-    uint32_t a = cell->a.count, b = cell->b.count, s = cell->s.count, y = cell->y.count;
-    bool good = true;
-    switch (cell->type) {
-    case LS__CELL_BUF:
-        good = a == y;
-        break;
-    case LS__CELL_NAND:
-    case LS__CELL_NOR:
-    case LS__CELL_ANDNOT:
-    case LS__CELL_ORNOT:
-        good = a == 1 && b == 1 && y == 1;
-        break;
-    case LS__CELL_SLICE:
-        good = cell->offset <= a && y <= a - cell->offset;
-        break;
-    case LS__CELL_CONCAT:
-        good = y == a + b;
-        break;
-    case LS__CELL_MUX:
-    case LS__CELL_NMUX:
-        good = a == y && b == y && s == 1;
-        break;
-    case LS__CELL_PMUX:
-        good = a == y && b == y * s;
-        break;
-    case LS__CELL_BMUX:
-        good = a == y << s;
-        break;
-    case LS__CELL_DEMUX:
-        good = y == a << s;
-        break;
-    case LS__CELL_BWMUX:
-        good = a == y && b == y && s == y;
-        break;
-    case LS__CELL_BWEQX:
-        good = a == y && b == y;
-        break;
-    case LS__CELL_LUT:
-        good = y == 1 && cell->table.count == 1u << a;
-        break;
-    case LS__CELL_SOP:
-        good = y == 1 && cell->table.count == 2 * a * cell->depth;
-        break;
-    case LS__CELL_AOI3:
-    case LS__CELL_OAI3:
-        good = a == 1 && b == 1 && s == 1 && y == 1;
-        break;
-    case LS__CELL_AOI4:
-    case LS__CELL_OAI4:
-        good = a == 1 && b == 1 && s == 1 && cell->bi.count == 1 && y == 1;
-        break;
-    case LS__CELL_FA:
-        good = a == y && b == y && s == y && cell->x.count == y;
-        break;
-    case LS__CELL_LCU:
-        good = a == y && b == y && s == 1;
-        break;
-    case LS__CELL_ALU:
-        good = s == 1 && cell->bi.count == 1 && cell->x.count == y && cell->co.count == y;
-        break;
-    case LS__CELL_TRIBUF:
-        good = a == y && s == 1;
-        break;
-    default:
-        break;
-    }
-    require(good, "widths", cell->name);
-}
-
-static void check_register(const ls__register *reg)
-{
-    uint32_t width = reg->q.count;
-    const ls__nets *single[] = {&reg->clock, &reg->enable, &reg->srst, &reg->arst, &reg->aload};
-    for (int i = 0; i < 5; i++)
-        require(single[i]->count <= 1, "a control of one bit", reg->name);
-    require((reg->clock.count == 1) == (reg->kind == LS__REGISTER_CLOCKED), "a clock", reg->name);
-    require(reg->d.count == (reg->kind == LS__REGISTER_SR ? 0 : width), "data", reg->name);
-    require(reg->set.count == reg->clear.count, "set and clear", reg->name);
-    require(!reg->set.count || reg->set.count == width, "set", reg->name);
-    require(reg->ad.count == (reg->aload.count ? width : 0), "aload", reg->name);
-    require(reg->arst_value.count == (reg->arst.count ? width : 0), "arst_value", reg->name);
-    require(reg->srst_value.count == (reg->srst.count ? width : 0), "srst_value", reg->name);
-}
-
-static void check_memory(const ls__memory *memory)
-{
-    uint32_t width = memory->width;
-    require(memory->init.count <= (uint64_t)width * memory->depth, "init", memory->name);
-    for (uint32_t i = 0; i < memory->read_count; i++) {
-        const ls__read_port *read = &memory->reads[i];
-        require(read->data.count == width && read->enable.count == 1 && read->arst.count == 1 &&
-                    read->srst.count == 1 && read->clock.count <= 1,
-                "a read port", memory->name);
-        require(read->transparent.count == memory->write_count &&
-                    read->collision_x.count == memory->write_count,
-                "masks of a read port", memory->name);
-        require(read->arst_value.count == width && read->srst_value.count == width &&
-                    read->init_value.count == width,
-                "values of a read port", memory->name);
-    }
-    for (uint32_t i = 0; i < memory->write_count; i++) {
-        const ls__write_port *write = &memory->writes[i];
-        require(write->data.count == width && write->enable.count == width &&
-                    write->clock.count <= 1 && write->priority.count == memory->write_count,
-                "a write port", memory->name);
-    }
-}
-
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-static void check_names(const ls__netlist *netlist)
-{
-    const char **names = malloc((netlist->signal_count + 1) * sizeof *names);
-    for (uint32_t i = 0; i < netlist->signal_count; i++)
-        names[i] = netlist->signals[i].name;
-    qsort(names, netlist->signal_count, sizeof *names, compare_names);
-    for (uint32_t i = 0; i + 1 < netlist->signal_count; i++)
-        require(strcmp(names[i], names[i + 1]) != 0, "different names", names[i]);
-    free(names);
-}
+#include "promises.h"
 
 /* --- printing --------------------------------------------------------------------------------- */
-
-static uint32_t net_count;
 
 static void put_nets(const char *name, ls__nets nets)
 {
@@ -155,7 +18,6 @@ static void put_nets(const char *name, ls__nets nets)
         return;
     printf(" %s=", name);
     for (uint32_t i = 0; i < nets.count; i++) {
-        require(nets.items[i].index < net_count, "a net there is", name);
         printf("%s%u", i ? "," : "", nets.items[i].index);
     }
 }
@@ -182,7 +44,6 @@ static void put_cell(const ls__cell *cell)
         LS__CELL_TABLE(X)
 #undef X
     };
-    check_cell(cell);
     printf("cell %s %s %s", types[cell->type], cell->type_name, cell->name);
     put_nets("a", cell->a);
     put_nets("b", cell->b);
@@ -200,7 +61,6 @@ static void put_cell(const ls__cell *cell)
 static void put_register(const ls__register *reg)
 {
     static const char *const kinds[] = {"CLOCKED", "LATCH", "SR"};
-    check_register(reg);
     printf("register %s %s %s", kinds[reg->kind], reg->type_name, reg->name);
     put_nets("d", reg->d);
     put_nets("q", reg->q);
@@ -227,7 +87,6 @@ static void put_register(const ls__register *reg)
 
 static void put_memory(const ls__memory *memory)
 {
-    check_memory(memory);
     printf("memory %s width=%u depth=%u start=%u", memory->name, memory->width, memory->depth,
            memory->start);
     put_bits("init", memory->init);
@@ -307,8 +166,7 @@ int main(int argc, char **argv)
                error.hint);
         return 1;
     }
-    net_count = netlist->net_count;
-    check_names(netlist);
+    check_promises(netlist);
     printf("top %s\n", netlist->top);
     for (uint32_t i = 0; i < netlist->signal_count; i++)
         put_signal(&netlist->signals[i]);
