@@ -70,9 +70,9 @@ static const char help[] =
     "Exit status: 0 passed, 1 failed: an error, a failed assertion, or other events than in the "
     "reference.\n\n"
     "Examples:\n"
-    "  lockstep cosim soc.json --config soc-config.json --output-vcd soc.vcd\n"
-    "  lockstep cosim counter.v --config counter-config.json --instances 100 \\\n"
-    "      --report counts.json\n";
+    "  lockstep cosim counter.json --config config.json --output-vcd out.vcd\n"
+    "  lockstep cosim counter.json --config config.json --instances 100 \\\n"
+    "      --x-init random:1 --report counts.json\n";
 
 static error_t parse_number(struct argp_state *state, const char *option, const char *text,
                             uint64_t minimum, uint64_t maximum, uint64_t *value)

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/status.h"
@@ -128,10 +129,12 @@ ls_status ls__cli_cosim_report(ls__cli_cosim_job *c, bool *passed, ls_error *err
     if (status == LS_OK && c->report)
         status = write_json(c->report, json_pack("{s:O}", "instances", list), error);
     json_decref(list);
-    if (status == LS_OK && !c->bench.quiet)
+    if (status == LS_OK && c->bench.compat)
+        ls__cli_print_line(stderr, "SIMULATION: %s", *passed ? "PASSED" : "FAILED");
+    else if (status == LS_OK && !c->bench.quiet && isatty(STDERR_FILENO))
         ls__cli_print_line(stderr, "lockstep: %llu edges in %.2f s, %.0f edges/s: %s",
                            (unsigned long long)counters.edges, (double)c->run_ns / 1e9,
                            (double)counters.edges * 1e9 / (double)(c->run_ns + 1),
-                           *passed ? "PASSED" : "FAILED");
+                           *passed ? "passed" : "failed");
     return status;
 }

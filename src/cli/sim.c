@@ -37,7 +37,7 @@ static const char help[] =
     "\v"
     "Examples:\n"
     "  lockstep sim counter.json stimulus.vcd out.vcd\n"
-    "  lockstep sim counter.json stimulus.vcd out.vcd --trace all --device reference\n";
+    "  lockstep sim counter.json stimulus.vcd out.vcd --trace all --from 10\n";
 
 typedef struct job {
     ls__cli_bench bench;
@@ -52,6 +52,7 @@ typedef struct job {
     ls__waves *waves;
     ls_cosim *cosim;
     uint64_t edge; /* next */
+    bool has_finished;
     uint64_t begun_ns, shown_ns;
 } job;
 
@@ -115,7 +116,6 @@ static void on_changes(void *context, uint64_t edge, const uint32_t *traced, uin
 
 static void on_event(void *context, const ls_cosim_event *event)
 {
-    const job *j = context;
     if (event->type == LS_EVENT_PERIPHERAL)
         return;
     ls__cli_clear_progress();
@@ -125,7 +125,6 @@ static void on_event(void *context, const ls_cosim_event *event)
         ls__cli_print_line(stderr, "lockstep: time %llu: %s",
                            (unsigned long long)time_of(context, event->edge),
                            event->type == LS_EVENT_FINISH ? "$finish" : event->text);
-    (void)j;
 }
 
 static ls_status open_all(job *j, ls_error *error)
@@ -178,29 +177,55 @@ static void show_progress(job *j)
             (double)j->edge * 1e9 / (double)(now - j->begun_ns));
 }
 
-/* Pieces of the stimulus until its end, --max-clock-edges, $finish or a signal. */
-static ls_status run_all(job *j, ls_error *error)
+/* One piece, of times below the limit; *moved: there was one. */
+static ls_status run_piece(job *j, uint64_t time_limit, bool *moved, ls_error *error)
 {
     uint64_t until = 0;
+    ls_status status =
+        ls__stimulus_read(j->stimulus, j->cosim, j->bench.batch, time_limit, &until, error);
+    *moved = until > j->edge;
+    if (status != LS_OK || !*moved)
+        return status;
+    if (until > j->bench.max_edges)
+        until = j->bench.max_edges;
+    status = ls__waves_prepare(j->waves, j->cosim, j->edge, &until, error);
+    if (status == LS_OK)
+        status = ls_cosim_run(j->cosim, until, ls__cli_signal_flag(), error);
+    if (status == LS_OK || status == LS_E_CANCELLED)
+        ls__waves_flush(j->waves, status == LS_OK ? error : NULL);
+    j->edge = ls_cosim_edge(j->cosim, 0);
+    show_progress(j);
+    return status;
+}
+
+/* Until a time, the end of the stimulus, --max-clock-edges, $finish or a signal. */
+static ls_status run_until(job *j, uint64_t time_limit, ls_error *error)
+{
+    bool moved = true;
     ls_status status = LS_OK;
-    j->begun_ns = ls__os_now_ns();
-    while (status == LS_OK && j->edge < j->bench.max_edges) {
-        status = ls__stimulus_read(j->stimulus, j->cosim, j->bench.batch, &until, error);
-        if (status != LS_OK || until == j->edge)
-            break;
-        if (until > j->bench.max_edges)
-            until = j->bench.max_edges;
-        status = ls__waves_prepare(j->waves, j->cosim, j->edge, &until, error);
-        if (status == LS_OK)
-            status = ls_cosim_run(j->cosim, until, ls__cli_signal_flag(), error);
-        if (status == LS_OK || status == LS_E_CANCELLED)
-            ls__waves_flush(j->waves, status == LS_OK ? error : NULL);
-        j->edge = ls_cosim_edge(j->cosim, 0);
-        if (ls_cosim_stop(j->cosim, 0) == LS_STOP_FINISH)
-            break;
-        show_progress(j);
+    while (status == LS_OK && moved && j->edge < j->bench.max_edges && !j->has_finished) {
+        status = run_piece(j, time_limit, &moved, error);
+        j->has_finished = ls_cosim_stop(j->cosim, 0) == LS_STOP_FINISH;
     }
     return status;
+}
+
+/* Before, in and behind the window of the waveform, whose edges are known when they are reached. */
+static ls_status run_all(job *j, ls_error *error)
+{
+    ls_status status = LS_OK;
+    j->begun_ns = ls__os_now_ns();
+    if (j->bench.from) {
+        ls__waves_window(j->waves, UINT64_MAX, UINT64_MAX);
+        status = run_until(j, j->bench.from, error);
+        ls__waves_window(j->waves, j->edge, UINT64_MAX);
+    }
+    uint64_t from_edge = j->edge;
+    if (status == LS_OK && j->bench.to != UINT64_MAX) {
+        status = run_until(j, j->bench.to, error);
+        ls__waves_window(j->waves, from_edge, j->edge);
+    }
+    return status == LS_OK ? run_until(j, UINT64_MAX, error) : status;
 }
 
 static int run_job(job *j)

@@ -42,7 +42,7 @@ struct ls__stimulus {
     LS__VEC(link) links;
     uint32_t *first_link; /* [codes] */
     uint64_t *words;      /* of one value */
-    bool has_late, warned_unknown, at_end;
+    bool has_late, warned_unknown;
     bool has_item; /* `item` is read but not used */
     ls__vcd_item item;
     uint64_t next_edge, base_edge;
@@ -386,7 +386,7 @@ static ls_status read_step(ls__stimulus *st, ls_error *error)
 }
 
 ls_status ls__stimulus_read(ls__stimulus *st, ls_cosim *cosim, uint32_t edge_limit,
-                            uint64_t *next_edge, ls_error *error)
+                            uint64_t time_limit, uint64_t *next_edge, ls_error *error)
 {
     ls_status status = LS_OK;
     st->base_edge = st->next_edge;
@@ -395,13 +395,18 @@ ls_status ls__stimulus_read(ls__stimulus *st, ls_cosim *cosim, uint32_t edge_lim
         status = ls__vcd_reader_next(st->reader, &st->item, error);
         st->has_item = true;
     }
-    while (status == LS_OK && st->item.kind != LS__VCD_END && st->time_count < edge_limit &&
-           st->op_count < MAX_OPS)
+    while (status == LS_OK && st->item.kind != LS__VCD_END && st->item.time < time_limit &&
+           st->time_count < edge_limit && st->op_count < MAX_OPS)
         status = read_step(st, error);
     if (status == LS_OK && st->op_count)
         status = ls_cosim_stimulus(cosim, LS_COSIM_ALL, st->ops, st->op_count, error);
     *next_edge = st->next_edge;
     return status;
+}
+
+bool ls__stimulus_at_end(const ls__stimulus *st)
+{
+    return st->has_item && st->item.kind == LS__VCD_END;
 }
 
 uint64_t ls__stimulus_time(const ls__stimulus *st, uint64_t edge)

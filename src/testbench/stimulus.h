@@ -29,11 +29,13 @@ void ls__stimulus_close(ls__stimulus **stimulus); /* accepts NULL, writes NULL *
 
 const char *ls__stimulus_timescale(const ls__stimulus *stimulus);
 
-/* Reads on, up to `edge_limit` edges and about as many changes as fit in some megabytes. The
- * changes go into the cosim's queue for all instances. *next_edge: all edges below are known; it
- * stays where it was at the end of the waveform. */
+/* Reads on, up to `edge_limit` edges and about as many changes as fit in some megabytes, and only
+ * times below `time_limit`. The changes go into the cosim's queue for all instances. *next_edge:
+ * all edges below are known; it stays where it was when there is no more. */
 ls_status ls__stimulus_read(ls__stimulus *stimulus, ls_cosim *cosim, uint32_t edge_limit,
-                            uint64_t *next_edge, ls_error *error);
+                            uint64_t time_limit, uint64_t *next_edge, ls_error *error);
+/* Whether all of the waveform has been read. */
+bool ls__stimulus_at_end(const ls__stimulus *stimulus);
 
 /* The time of an edge that the last ls__stimulus_read has read; a late edge has that of the one
  * before. */

@@ -90,9 +90,9 @@ typedef struct ls__vcd_writer_params {
 ls_status ls__vcd_writer_open(const ls__vcd_writer_params *params, ls__vcd_writer **writer,
                               ls_error *error);
 
-/* Begins a time step: only when a value follows. The first one must hold all signals, which end
- * with ls__vcd_writer_dumped; only then may another begin. An earlier write that failed is
- * reported here. May block. */
+/* Begins a time step: only when a value follows; one of the same time goes on with the former. The
+ * first one must hold all signals, which end with ls__vcd_writer_dumped; only then may another
+ * begin. An earlier write that failed is reported here. May block. */
 ls_status ls__vcd_writer_time(ls__vcd_writer *writer, uint64_t time, ls_error *error);
 void ls__vcd_writer_value(ls__vcd_writer *writer, uint32_t signal, const uint64_t *words);
 void ls__vcd_writer_dumped(ls__vcd_writer *writer);

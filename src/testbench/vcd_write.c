@@ -55,6 +55,7 @@ struct ls__vcd_writer {
     uint32_t *first_word; /* flat: [signal_count], place in `last` */
     uint32_t *last;       /* flat: values written last */
     bool first_time, flat_dump;
+    uint64_t time; /* of the last step */
     ls__strbuf text;
     size_t whole; /* bytes of text that end a step */
 };
@@ -166,6 +167,9 @@ static ls_status write_whole(ls__vcd_writer *w, ls_error *error)
 static ls_status begin_step(ls__vcd_writer *w, uint64_t time, ls_error *error)
 {
     ls_status status = LS_OK;
+    if (!w->first_time && time == w->time)
+        return LS_OK; /* the step goes on */
+    w->time = time;
     w->whole = w->text.length;
     if (w->whole >= WRITE_BYTES)
         status = write_whole(w, error);

@@ -241,6 +241,14 @@ static ls_status give_error(const ls__waves *w, ls_error *error)
     return w->error.code;
 }
 
+void ls__waves_window(ls__waves *w, uint64_t from_edge, uint64_t to_edge)
+{
+    for (wave *v = w->first; v; v = v->next) {
+        v->from_edge = from_edge;
+        v->to_edge = to_edge;
+    }
+}
+
 ls_status ls__waves_prepare(ls__waves *w, const ls_cosim *cosim, uint64_t edge,
                             uint64_t *until_edge, ls_error *error)
 {

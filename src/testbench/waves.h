@@ -42,6 +42,9 @@ void ls__waves_trace_all(ls__waves *waves);
 /* The signals to trace (ls_cosim_params): of all waveforms. */
 const uint32_t *ls__waves_trace(ls__waves *waves, uint32_t *count);
 
+/* Another window for all, when what was said is only known now; not after it has begun, or ended.
+ */
+void ls__waves_window(ls__waves *waves, uint64_t from_edge, uint64_t to_edge);
 /* Before a run from `edge` on. The run must end where this says so: up to *until_edge, which is
  * made smaller where a window begins. */
 ls_status ls__waves_prepare(ls__waves *waves, const ls_cosim *cosim, uint64_t edge,

@@ -25,11 +25,11 @@ _lockstep()
     fi
 
     if ((COMP_CWORD == 1)); then
-        COMPREPLY=($(compgen -W "run compile devices conform --version $common" -- "$current"))
+        COMPREPLY=($(compgen -W "run compile devices conform sim cosim --version $common" -- "$current"))
         return
     fi
     case $previous in
-    --device | --against)
+    --device | --against | --check-with)
         local devices
         devices=$(lockstep devices 2>/dev/null | sed -n 's/^\([a-z][^ ]*\) .*/\1/p')
         COMPREPLY=($(compgen -W "$devices" -- "$current"))
@@ -51,11 +51,36 @@ _lockstep()
         COMPREPLY=($(compgen -W "ir irb spirv spirv-text" -- "$current"))
         return
         ;;
+    --form)
+        COMPREPLY=($(compgen -W "auto compiled table" -- "$current"))
+        return
+        ;;
+    --x-init)
+        COMPREPLY=($(compgen -W "zero random:" -- "$current"))
+        return
+        ;;
+    --compat)
+        COMPREPLY=($(compgen -W "jacquard" -- "$current"))
+        return
+        ;;
     --after | --lower)
         COMPREPLY=($(compgen -W "all" -- "$current"))
         return
         ;;
-    --output | -o | --trace | --report | --compare)
+    --trace)
+        if [[ $command == *sim ]]; then
+            COMPREPLY=($(compgen -W "named all ports outputs" -- "$current"))
+        else
+            COMPREPLY=($(compgen -f -- "$current"))
+        fi
+        return
+        ;;
+    --sample)
+        COMPREPLY=($(compgen -W "before after" -- "$current"))
+        return
+        ;;
+    --output | -o | --report | --compare | --config | --trace-signals | --output-vcd | --stimulus-vcd | --events | \
+        --events-reference | --input-commands | --bus-trace-csv | --cosim-perf-json | --jtag-replay | --record | --replay)
         COMPREPLY=($(compgen -f -- "$current"))
         return
         ;;
@@ -78,6 +103,10 @@ _lockstep()
         COMPREPLY=($(_lockstep_files "npy bin" "${current#@}" -P @))
         return
     fi
+    if [[ $current != -* && $command == *sim ]]; then
+        COMPREPLY=($(_lockstep_files "json v sv vcd" "$current"))
+        return
+    fi
     if [[ $current != -* ]]; then
         COMPREPLY=($(_lockstep_files "kc ir irb" "$current"))
         return
@@ -93,6 +122,16 @@ _lockstep()
     conform)
         common+=" --device --against --filter --seed --quick --report --compare --lower --threads"
         common+=" --target --tier --cache --unprobed --quiet"
+        ;;
+    sim | cosim)
+        common+=" --top --top-module --x-init --seed --max-clock-edges --compat --trace --trace-signals --from --to"
+        common+=" --device --threads --target --form --batch --cache --no-cache --quiet"
+        ;;&
+    sim) common+=" --input-vcd-scope --output-vcd-scope --sample --clock" ;;
+    cosim)
+        common+=" --config --clock-period --input-commands --jtag-replay --jtag-hold-cycles --instances"
+        common+=" --output-vcd --output-vcd-scope --stimulus-vcd --events --events-reference --bus-trace-csv"
+        common+=" --cosim-perf-json --report --console --input --record --replay --check-with"
         ;;
     esac
     COMPREPLY=($(compgen -W "$common" -- "$current"))

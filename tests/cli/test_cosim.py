@@ -1,0 +1,256 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""lockstep sim and lockstep cosim on a small netlist: what is written, to the byte, and errors."""
+
+import json
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+
+import cli
+
+HEADER = """$timescale {} $end
+$scope module counter $end
+$var wire 1 ! clk $end
+$var wire 1 " reset $end
+$var wire 1 # enable $end
+$var wire 8 $ count [7:0] $end
+$var wire 1 % last $end
+$upscope $end
+$enddefinitions $end
+"""
+
+
+def values(text):
+    """{time: values} of a waveform with the header above."""
+    times, now, found = {}, {}, None
+    for line in text.partition("$enddefinitions $end\n")[2].splitlines():
+        if line.startswith("#"):
+            found = times.setdefault(int(line[1:]), {})
+        elif line[0] in "01":
+            now[line[1:]] = int(line[0])
+        elif line[0] == "b":
+            digits, name = line[1:].split()
+            now[name] = int(digits, 2)
+        if found is not None:
+            found.update(now)
+    return times
+
+
+class Sim(cli.Case):
+    def sim(self, *options):
+        self.good("sim", "counter.json", "stimulus.vcd", "out.vcd", *options)
+        return self.path("out.vcd").read_text()
+
+    def test_waveform_to_the_byte(self):
+        self.assertEqual(self.sim(), HEADER.format("1 ns") + """#0
+$dumpvars
+0!
+1"
+0#
+b0 $
+0%
+$end
+#5
+1!
+#10
+0!
+0"
+1#
+#15
+1!
+b1 $
+#20
+0!
+#25
+1!
+0#
+b10 $
+#30
+0!
+#35
+1!
+""")
+
+    def test_data_that_changes_with_the_clock(self):
+        # enable falls together with clk: seen, or not seen any more.
+        self.assertEqual(values(self.sim())[35]["$"], 2)
+        after = values(self.sim("--sample", "after", "--clock", "clk"))
+        self.assertEqual(after[35]["$"], 1)
+
+    def test_windows(self):
+        text = self.sim("--from", "11", "--to", "25")
+        self.assertEqual(text.partition("$enddefinitions $end\n")[2],
+                         '#15\n$dumpvars\n1!\n0"\n1#\nb1 $\n0%\n$end\n#20\n0!\n')
+
+    def test_batches_make_no_difference(self):
+        whole = self.sim()
+        for batch in ("1", "3"):
+            self.assertEqual(self.sim("--batch", batch), whole)
+
+    def test_devices_make_no_difference(self):
+        self.assertEqual(self.sim("--device", "reference"), self.sim())
+
+    def test_selected_signals(self):
+        self.assertNotIn("clk", self.sim("--trace", "outputs"))
+        self.write("names", "count # the register\n\n")
+        text = self.sim("--trace", "outputs", "--trace-signals", "names")
+        self.assertEqual(text.count("$var"), 2)
+
+    def test_one_variable_for_each_bit(self):
+        text = self.path("stimulus.vcd").read_text()
+        self.write("bits.vcd", text.replace("1 # enable ", "1 # enable [0] "))
+        whole = self.sim()
+        self.good("sim", "counter.json", "bits.vcd", "out.vcd")
+        self.assertEqual(self.path("out.vcd").read_text(), whole)
+
+    def test_bad_stimuli(self):
+        text = self.path("stimulus.vcd").read_text()
+        for old, new, says in (
+                ("1 # enable", "1 # enabel", "lacks inputs in scope 'tb.dut': enable"),
+                ("#10", "#1", "time goes back"),
+                ("#35\n1!\n", "#35\n1!\nb101", "the file ends in the middle of a value"),
+                ("$enddefinitions $end", "", "VCD: ")):
+            self.write("bad.vcd", text.replace(old, new))
+            before = self.run_command("sim", "counter.json", "bad.vcd", "out.vcd")
+            self.assertEqual(before.returncode, 1)
+            self.assertIn(says, before.stderr)
+            self.assertEqual(len(before.stderr.splitlines()), 1, before.stderr)
+        self.bad("sim", "counter.json", "stimulus.vcd", "out.vcd", "--input-vcd-scope", "tb.x",
+                 says=["lacks inputs in scope 'tb.x'", "--input-vcd-scope"])
+        self.bad("sim", "counter.json", "none.vcd", "out.vcd", says="none.vcd")
+        self.bad("sim", "counter.json", "stimulus.vcd", "stimulus.vcd", says="read and written")
+        self.bad("sim", "counter.json", "stimulus.vcd", says="three files", status=2)
+
+
+class Cosim(cli.Case):
+    def cosim(self, *options):
+        return self.good("cosim", "counter.json", "--config", "config.json", *options)
+
+    def config(self, **changes):
+        config = json.loads(self.path("config.json").read_text())
+        config.update(changes)
+        self.write("config.json", json.dumps(config))
+
+    def test_waveform(self):
+        self.cosim("--output-vcd", "out.vcd")
+        text = self.path("out.vcd").read_text()
+        self.assertTrue(text.startswith(HEADER.format("1 ps") + '#0\n$dumpvars\n0!\n1"\n1#\nb0 $\n'))
+        times = values(text)
+        self.assertEqual(max(times), 300 * 40000 - 20000)
+        for when, now in times.items():
+            edges = max(0, (when - 60000) // 40000)  # rising edges after reset
+            self.assertEqual(now["$"], edges % 256, when)
+
+    def test_forms_devices_batches(self):
+        self.cosim("--output-vcd", "a.vcd", "--report", "a.json")
+        for options in (("--device", "reference"), ("--form", "table"), ("--batch", "7"),
+                        ("--threads", "2", "--batch", "100")):
+            self.cosim("--output-vcd", "b.vcd", "--report", "b.json", *options)
+            for file in ("vcd", "json"):
+                self.assertEqual(self.path("a." + file).read_bytes(),
+                                 self.path("b." + file).read_bytes(), options)
+
+    def test_check_with(self):
+        self.cosim("--check-with", "reference", "--batch", "50")
+
+    def test_compat(self):
+        result = self.run_command("cosim", "counter.json", "--config", "config.json", "--compat",
+                                  "jacquard", "--output-vcd", "out.vcd")
+        self.assertEqual((result.returncode, result.stderr), (0, "SIMULATION: PASSED\n"))
+        bits = "".join(f"$var wire 1 {chr(33 + i)} count[{7 - i}] $end\n" for i in range(8))
+        self.assertTrue(self.path("out.vcd").read_text().startswith(
+            "$timescale 1 ps $end\n$scope module top $end\n" + bits + "$var wire 1 ) last $end\n"
+            "$upscope $end\n$enddefinitions $end\n$dumpvars\n#0\n"
+            "0!\n0\"\n0#\n0$\n0%\n0&\n0'\n0(\n0)\n#120000\n1(\n#160000\n1'\n0(\n"))
+
+    def test_instances(self):
+        self.cosim("--instances", "3", "--x-init", "random:1", "--report", "r.json")
+        report = json.loads(self.path("r.json").read_text())["instances"]
+        self.assertEqual([i["instance"] for i in report], [0, 1, 2])
+        self.assertTrue(all(i["verdict"] == "passed" and i["edges"] == 600 for i in report))
+
+    def test_windows_and_inputs(self):
+        self.cosim("--output-vcd", "out.vcd", "--from", "100000", "--to", "200000",
+                   "--stimulus-vcd", "in.vcd")
+        times = values(self.path("out.vcd").read_text())
+        self.assertEqual((min(times), max(times)), (100000, 180000))
+        text = self.path("in.vcd").read_text()
+        self.assertEqual(text.count("$var"), 3)
+
+    def test_performance_report(self):
+        self.cosim("--cosim-perf-json", "p.json")
+        self.assertEqual(json.loads(self.path("p.json").read_text())["edges"], 600)
+
+    def test_bad_configurations(self):
+        def bad(says, *options, **changes):
+            self.config(**changes)
+            self.bad("cosim", "counter.json", "--config", "config.json", *options, says=says)
+            shutil.copy(cli.ROOT / "tests/cli/cosim/config.json", self.folder)
+        bad(".clock", clock="clock")
+        bad(".uarts[0]: needs baud_rate", uarts=[{"tx": "last"}])
+        bad("does not fit in 1 bits", constant_ports={"enable": 2})
+        bad("lower.kc", peripherals=[{"type": "lower", "source": "lower.kc"}])
+        bad(["--console", "uart_7"], "--console", "uart_7")
+        bad(["--input", "uart_7"], "--input", "uart_7")
+        bad("reset_active_high", reset_active_high=None)
+        self.write("config.json", "{")
+        self.bad("cosim", "counter.json", "--config", "config.json", says="config.json:1:")
+        self.bad("cosim", "counter.json", says="--config", status=2)
+        self.bad("cosim", "counter.json", "--config", "none.json", says="none.json")
+
+    def test_unknown_keys_are_noted(self):
+        self.config(colour=1)
+        result = self.run_command("cosim", "counter.json", "--config", "config.json")
+        self.assertEqual(result.returncode, 0)
+        self.assertIn(".colour is not known and ignored", result.stderr)
+
+    def test_full_disk_leaves_whole_steps(self):
+        self.config(num_cycles=100000)
+
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (300000, 300000))
+        result = self.run_command("cosim", "counter.json", "--config", "config.json", "--no-cache",
+                                  "--output-vcd", "out.vcd", preexec_fn=limit)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("cannot write 'out.vcd'", result.stderr)
+        text = self.path("out.vcd").read_text()
+        self.assertTrue(text.endswith("\n") and len(text) > 10000)
+        values(text)
+
+    def test_ctrl_c_leaves_whole_steps(self):
+        self.config(num_cycles=0)
+        process = subprocess.Popen([cli.COMMAND, "cosim", "counter.json", "--config", "config.json",
+                                    "--output-vcd", "out.vcd", "--batch", "1000"],
+                                   cwd=self.folder, stderr=subprocess.PIPE, text=True)
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline and (not self.path("out.vcd").exists() or
+                                               self.path("out.vcd").stat().st_size < 1000):
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        error = process.communicate(timeout=30)[1]
+        self.assertEqual(process.returncode, 130, error)
+        text = self.path("out.vcd").read_text()
+        self.assertTrue(text.endswith("\n"))
+        values(text)
+
+    def test_verilog(self):
+        if not shutil.which("yosys"):
+            self.skipTest("there is no yosys")
+        shutil.copy(cli.ROOT / "examples/cosim/counter/counter.v", self.folder)
+        result = self.run_command("cosim", "counter.v", "--config", "config.json", "--output-vcd",
+                                  "v.vcd")
+        self.assertEqual((result.returncode, result.stderr),
+                         (0, "lockstep: note: Yosys makes the netlist\n"))
+        self.cosim("--output-vcd", "j.vcd")
+        self.assertEqual(self.path("v.vcd").read_bytes(), self.path("j.vcd").read_bytes())
+        self.bad("cosim", "counter.json", "counter.v", "--config", "config.json",
+                 says="only Verilog may be several files")
+
+
+if __name__ == "__main__":
+    cli.main()
