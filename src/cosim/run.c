@@ -117,7 +117,9 @@ static uint64_t most_edges(const ls_cosim *cosim)
         return MOST_CHUNK;
     const ls__layout *l = &cosim->layout;
     const ls__graph *g = cosim->graph;
-    uint64_t serial = 16 + (uint64_t)l->drive_count + l->piece_count + g->write_count +
+    /* An edge goes a few times through the loops of `advance` and of an evaluation, taken or not.
+     */
+    uint64_t serial = 400 + (uint64_t)l->drive_count + g->write_count +
                       4 * ((uint64_t)g->domain_count + g->effect_count + l->loop_count) +
                       (g->reg_count + l->observed_count + l->trace_count) / 16;
     uint64_t rounds =

@@ -48,6 +48,10 @@ static uint32_t number_of(const ls__graph *g, const ls__node *node)
     }
 }
 
+/* Rounds of loops that llvmpipe counts where it evaluates a run: every operation has one, and those
+ * of the others are entered too, for no lane. */
+enum { LOOPS_OF_A_RUN = 30 };
+
 static void write_runs(const placed *order, uint32_t count, ls__form *form, ls__words *t,
                        ls__arena *arena)
 {
@@ -63,7 +67,7 @@ static void write_runs(const placed *order, uint32_t count, ls__form *form, ls__
             ls__vec_push(arena, t, run[k]);
         if (!(order[i].key >> 48))
             form->sections.runs_early = t->count;
-        form->edge_rounds += 2 + 2 * (end - i) / form->lanes;
+        form->edge_rounds += LOOPS_OF_A_RUN + (end - i + form->lanes - 1) / form->lanes;
         i = end;
     }
     form->sections.runs_end = t->count;
