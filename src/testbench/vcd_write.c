@@ -324,10 +324,19 @@ static void put_name(ls__strbuf *out, const char *name, size_t length)
     }
 }
 
+/* Bytes of the path in front of the name itself. Names that a synthesis made begin with '$' and
+ * have dots of their own; no scope is without a name. */
 static size_t scope_length(const char *name)
 {
-    const char *dot = strrchr(name, '.');
-    return dot && dot[1] ? (size_t)(dot - name) : 0;
+    size_t scope = 0;
+    for (const char *part = name; *part && *part != '$' && *part != '.';) {
+        const char *dot = strchr(part, '.');
+        if (!dot || !dot[1])
+            break;
+        scope = (size_t)(dot - name);
+        part = dot + 1;
+    }
+    return scope;
 }
 
 typedef struct placed {

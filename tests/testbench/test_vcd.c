@@ -268,6 +268,38 @@ static void tree_to_the_byte(void **state)
                             "#20000000000\n1!\nb0 \"\nb100 #\n");
 }
 
+/* Dots inside names are not scopes. */
+static void names_with_dots(void **state)
+{
+    static const ls__vcd_signal signals[] = {{"$add$a.v:1$2", 1, 0, false, false},
+                                             {"u.$mux$b.v:3.Y", 1, 0, false, false},
+                                             {"a..b", 1, 0, false, false},
+                                             {".c", 1, 0, false, false},
+                                             {"d.", 1, 0, false, false}};
+    ls__vcd_writer_params params = {.path = "dots.vcd",
+                                    .timescale = "1 ps",
+                                    .scope = "top",
+                                    .signals = signals,
+                                    .signal_count = 5};
+    ls__vcd_writer *writer;
+    ls_error error = {0};
+    assert_int_equal(ls__vcd_writer_open(&params, &writer, &error), LS_OK);
+    assert_int_equal(ls__vcd_writer_close(&writer, &error), LS_OK);
+    assert_file("dots.vcd", "$timescale 1 ps $end\n"
+                            "$scope module top $end\n"
+                            "$var wire 1 ! $add$a.v:1$2 $end\n"
+                            "$var wire 1 $ .c $end\n"
+                            "$var wire 1 % d. $end\n"
+                            "$scope module a $end\n"
+                            "$var wire 1 # .b $end\n"
+                            "$upscope $end\n"
+                            "$scope module u $end\n"
+                            "$var wire 1 \" $mux$b.v:3.Y $end\n"
+                            "$upscope $end\n"
+                            "$upscope $end\n"
+                            "$enddefinitions $end\n");
+}
+
 static void flat_to_the_byte(void **state)
 {
     static const ls__vcd_signal signals[] = {{"sck", 1, 0, false, false},
@@ -393,10 +425,11 @@ static void full_disk(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_all_forms),      cmocka_unit_test(bits_are_extended),
-        cmocka_unit_test(faults_are_named),     cmocka_unit_test(memory_runs_out),
-        cmocka_unit_test(tree_to_the_byte),     cmocka_unit_test(flat_to_the_byte),
-        cmocka_unit_test(long_files_read_back), cmocka_unit_test(full_disk),
+        cmocka_unit_test(reads_all_forms),  cmocka_unit_test(bits_are_extended),
+        cmocka_unit_test(faults_are_named), cmocka_unit_test(memory_runs_out),
+        cmocka_unit_test(tree_to_the_byte), cmocka_unit_test(names_with_dots),
+        cmocka_unit_test(flat_to_the_byte), cmocka_unit_test(long_files_read_back),
+        cmocka_unit_test(full_disk),
     };
     corpus = argc > 1 ? argv[1] : "vcd";
     return cmocka_run_group_tests(tests, NULL, NULL);
