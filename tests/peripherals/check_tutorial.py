@@ -6,12 +6,13 @@ usage: check_tutorial.py TUTORIAL EXAMPLES LOCKSTEP FOLDER
 
 A block "```c name.kc" is the file name.kc, one after the other where there are several; of the last one
 of each name, EXAMPLES must have the same text. A block "```console" is a session: lines that begin
-with "$ " are run, the others are what is printed by then; a line "..." stands for any lines.
+with "$ " are run, the others are what all of them print; "..." stands for anything.
 """
 
 import difflib
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -33,12 +34,9 @@ def blocks(text):
 
 
 def matches(expected, actual):
-    """Whether the lines are the same, "..." standing for any number of them."""
-    if not expected:
-        return not actual
-    if expected[0] == "...":
-        return any(matches(expected[1:], actual[i:]) for i in range(len(actual) + 1))
-    return bool(actual) and expected[0] == actual[0] and matches(expected[1:], actual[1:])
+    """Whether the text is as expected, "..." in it standing for anything."""
+    pattern = ".*".join(re.escape(part) for part in expected.split("..."))
+    return re.fullmatch(pattern, actual, re.DOTALL) is not None
 
 
 def run_session(line, text, folder, environment):
@@ -53,8 +51,8 @@ def run_session(line, text, folder, environment):
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=200)
     if result.returncode != 0:
         sys.exit(f"line {line}: exit status {result.returncode}\n{result.stdout}")
-    actual = result.stdout.split("\n")[:-1]
-    if not matches(expected, actual):
+    actual = result.stdout.splitlines()
+    if not matches("\n".join(expected), "\n".join(actual)):
         print("\n".join(difflib.unified_diff(expected, actual, "tutorial", "printed", lineterm="")))
         sys.exit(f"line {line}: the session prints something else")
 
