@@ -1,0 +1,255 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`lockstep cosim` with peripherals, on the example designs: what UARTs print, events and transfers on
+buses to the byte, commands at their edges, live input, its record and replay, firmware that differs from
+instance to instance, and a peripheral of a user's.
+
+usage: test_command.py LOCKSTEP OUT
+"""
+
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+import unittest
+
+import designs
+
+designs.need("yosys")
+LOCKSTEP, OUT = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
+del sys.argv[1:3]
+SCRATCH = OUT.parent / "command"
+
+
+class Command(unittest.TestCase):
+    def setUp(self):
+        self.folder = SCRATCH / self.id().rpartition(".")[2]
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder.mkdir(parents=True)
+
+    def design(self, name, **changes):
+        """The design in this test's folder, with fields of its configuration changed."""
+        designs.build(OUT, [name])
+        for file in (OUT / name).iterdir():
+            shutil.copy(file, self.folder)
+        config = json.loads((self.folder / "config.json").read_text())
+        config.update(changes)
+        self.write("config.json", config)
+
+    def write(self, name, value):
+        (self.folder / name).write_text(json.dumps(value))
+
+    def run_cosim(self, *options, netlist="words.json", **arguments):
+        arguments.setdefault("stdin", subprocess.DEVNULL)
+        return subprocess.run([LOCKSTEP, "cosim", netlist, "--config", "config.json", "--quiet",
+                               *map(str, options)], cwd=self.folder, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, timeout=120, **arguments)
+
+    def good(self, *options, **arguments):
+        result = self.run_cosim(*options, **arguments)
+        self.assertEqual((result.returncode, result.stderr), (0, ""), options)
+        return result.stdout
+
+    def bytes_of(self, name):
+        return (self.folder / name).read_bytes()
+
+    def events(self, name="events.json"):
+        return json.loads(self.bytes_of(name))["events"]
+
+
+class Events(Command):
+    def test_two_uarts(self):
+        self.design("dual_uart")
+        self.assertEqual(self.good(), "uart_0: Hi\nuart_1: OK\n")
+        events = self.events()
+        self.assertEqual([(e["peripheral"], chr(e["payload"])) for e in events],
+                         [("uart_0", "H"), ("uart_1", "O"), ("uart_0", "i"), ("uart_1", "K")])
+        self.assertTrue(all(e["time_ps"] == e["timestamp"] * 20000 for e in events))
+        self.assertEqual(self.good("--console", "uart_1"), "OK")
+        self.assertEqual(self.good("--console", "none"), "")
+
+    def test_batches_of_compat(self):
+        self.design("dual_uart")
+        result = self.run_cosim("--compat", "jacquard")
+        self.assertEqual((result.returncode, result.stderr), (0, "SIMULATION: PASSED\n"))
+        entries = ",\n".join(
+            f'    {{\n      "timestamp": {tick},\n      "peripheral": "uart_{uart}",\n'
+            f'      "event": "tx",\n      "payload": {ord(letter)}\n    }}'
+            for tick, uart, letter in ((4116, 0, "H"), (4116, 1, "O"), (8212, 0, "i"), (8212, 1, "K")))
+        self.assertEqual(self.bytes_of("events.json").decode(),
+                         '{\n  "events": [\n' + entries + "\n  ]\n}")
+
+    def test_reference(self):
+        self.design("dual_uart", output_events=None, events_reference="reference.json")
+
+        def reference(text):
+            self.write("reference.json", {"events": [
+                {"peripheral": "uart_0", "event": "tx", "payload": ord(c)} for c in text]})
+        for text in ("", "H", "Hi"):
+            reference(text)
+            self.good()
+        for text, says in (("Ho", "event 2 of uart_0 tx is 105"), ("Hi!", "event 3 of uart_0 tx is missing")):
+            reference(text)
+            result = self.run_cosim()
+            self.assertEqual(result.returncode, 1)
+            self.assertIn(says, result.stderr)
+
+    def test_bus(self):
+        self.design("apb")
+        for netlist, options, ticks in (("words.json", (), (23, 29, 35, 41)),
+                                        ("gates.json", (), (23, 29, 35, 41)),
+                                        ("words.json", ("--compat", "jacquard"), (24, 30, 36, 42))):
+            self.run_cosim("--bus-trace-csv", "bus.csv", *options, netlist=netlist)
+            rows = ["WR,0x0,0xCAFEBABE", "WR,0x4,0x12345678", "RD,0x0,0xCAFEBABE", "RD,0x4,0x12345678"]
+            self.assertEqual(self.bytes_of("bus.csv").decode(),
+                             "tick,bus,protocol,dir,addr,data,resp,burst\n" + "".join(
+                                 f"{t},apb,apb3,{row},OK,\n" for t, row in zip(ticks, rows)))
+
+
+class Soc(Command):
+    GREETING = "Lockstep SoC ready\r\nchecksum "
+
+    def setUp(self):
+        super().setUp()
+        designs.need("riscv64-unknown-elf-gcc")
+        self.design("soc", num_cycles=30000)
+
+    def test_prompt(self):
+        text = self.good()
+        self.assertTrue(text.replace("\n", "\r\n").startswith(self.GREETING) or
+                        text.startswith(self.GREETING), text)
+        self.assertTrue(text.endswith("> "))
+
+    def commands(self, *items):
+        self.write("commands.json", {"commands": items})
+        return "--input-commands", "commands.json"
+
+    def test_commands_act_at_their_edges(self):
+        wait = {"type": "wait", "peripheral": "uart_0", "event": "tx"}
+        send = {"type": "action", "peripheral": "uart_0", "event": "tx"}
+        options = self.commands({**wait, "payload": ord(">")}, {**send, "payload": ord("h")},
+                                {**send, "payload": ord("i")}, {**wait, "payload": ord("I")},
+                                {"type": "stop", "reason": "echo"})
+        files = ("events.json", "report.json", "out.vcd")
+        before = None
+        for batch in (100000, 997, 10):
+            text = self.good(*options, "--report", "report.json", "--output-vcd", "out.vcd",
+                             "--trace", "ports", "--batch", batch)
+            self.assertTrue(text.endswith("> HI"), text)
+            after = [self.bytes_of(name) for name in files]
+            self.assertEqual(before or after, after, batch)
+            before = after
+        report = json.loads(self.bytes_of("report.json"))["instances"][0]
+        self.assertEqual(report["stop"], "stop")
+        events = self.events()
+        prompt = next(e["timestamp"] for e in events if e["payload"] == ord(">"))
+        sent = [e["timestamp"] for e in events if e["event"] == "rx"]
+        self.assertEqual(sent[0], prompt + 1)  # handed over before the next edge
+        self.assertEqual(report["edges"], events[-1]["timestamp"] + 1)
+
+    def test_bad_commands(self):
+        for item, says in (({"type": "go"}, ".commands[0]: type must be"),
+                           ({"type": "wait", "peripheral": "uart_9", "event": "tx", "payload": 1},
+                            ".commands[0]: there is no peripheral uart_9"),
+                           ({"type": "wait", "peripheral": "uart_0", "event": "x", "payload": 1},
+                            ".commands[0]: uart_0 has no event x"),
+                           ({"type": "action", "peripheral": "flash_0", "event": "tx", "payload": 1},
+                            ".commands[0]: flash_0 has no action tx"),
+                           ({"type": "action", "peripheral": "uart_0", "event": "tx"},
+                            ".commands[0].payload: is missing")):
+            result = self.run_cosim(*self.commands(item))
+            self.assertEqual(result.returncode, 1)
+            self.assertIn(says, result.stderr)
+
+    def test_live_input_replays(self):
+        config = json.loads(self.bytes_of("config.json"))
+        self.write("config.json", {**config, "num_cycles": 10000000})
+        options = (*self.commands({"type": "wait", "peripheral": "uart_0", "event": "tx",
+                                   "payload": ord("O")}, {"type": "stop"}), "--trace", "ports")
+        live = subprocess.Popen([LOCKSTEP, "cosim", "words.json", "--config", "config.json", *options,
+                                 "--input", "uart_0", "--record", "record.json", "--output-vcd",
+                                 "a.vcd"], cwd=self.folder, stdin=subprocess.PIPE,
+                                stdout=subprocess.PIPE)
+        text = b""
+        while not text.endswith(b"> "):
+            letter = live.stdout.read(1)
+            self.assertTrue(letter, text)
+            text += letter
+        rest = live.communicate(b"hello\n", timeout=60)[0]
+        self.assertEqual((live.returncode, rest), (0, b"HELLO"))
+        events = self.bytes_of("events.json")
+        record = [json.loads(line) for line in self.bytes_of("record.json").splitlines()]
+        self.assertEqual(bytes(r["payload"] for r in record), b"hello\n")
+        for more in ((), ("--batch", 777)):
+            self.good("--replay", "record.json", "--output-vcd", "b.vcd", *options, *more)
+            self.assertEqual(self.bytes_of("a.vcd"), self.bytes_of("b.vcd"))
+            self.assertEqual(events, self.bytes_of("events.json"))
+
+    def test_firmware_of_its_own_for_each_instance(self):
+        image = bytearray(self.bytes_of("flash.bin"))
+        at = image.find(b"ready")
+        for instance, letter in enumerate(b"rst"):
+            image[at] = letter
+            (self.folder / f"flash{instance}.bin").write_bytes(image)
+        config = json.loads(self.bytes_of("config.json"))
+        config["qspi_memory"][0]["firmware"] = "flash{instance}.bin"
+        self.write("config.json", config)
+        self.good("--instances", "3", "--events", "events{instance}.json", "--report", "report.json")
+        texts = ["".join(chr(e["payload"]) for e in self.events(f"events{i}.json")) for i in range(3)]
+        for text, word in zip(texts, ("ready", "seady", "teady")):
+            self.assertIn(word, text)
+        digests = {i["digest"] for i in json.loads(self.bytes_of("report.json"))["instances"]}
+        self.assertEqual(len(digests), 3)
+
+    def test_contents_of_memory(self):
+        """The checksum that the firmware prints is of what it was loaded from."""
+        image = bytearray(self.bytes_of("flash.bin"))
+        first = self.good()
+        image[image.find(b"ready")] ^= 1
+        (self.folder / "flash.bin").write_bytes(image)
+        second = self.good()
+        self.assertNotEqual(first.split()[4], second.split()[4])
+
+
+class Own(Command):
+    SOURCE = """
+    static void strobe_step(struct strobe_pins *pins, const struct strobe_parameters *parameters,
+                            const struct step *step, u32 *memory, const u8 *image, u64 image_bytes,
+                            u64 *events)
+    {
+        if (pins->count % parameters->every == 0ul && pins->count != (u64)memory[0])
+            emit_event(events, 7u, pins->count, step->edge);
+        memory[0] = (u32)pins->count;
+        pins->enable = step->edge / 64ul % 2ul;
+    }
+    """
+
+    def test_peripheral_of_a_user(self):
+        self.design("counter", constant_ports={}, peripherals=[{
+            "name": "strobe", "type": "strobe", "source": "strobe.kc", "memory_words": 1,
+            "pins": {"count": "count", "enable": "enable"}, "parameters": {"every": 10},
+            "events": {"7": "round"}}])
+        (self.folder / "strobe.kc").write_text(self.SOURCE)
+        texts = set()
+        for options in ((), ("--device", "reference"), ("--batch", 5)):
+            self.good("--events", "events.json", *options)
+            texts.add(self.bytes_of("events.json"))
+        self.assertEqual(len(texts), 1)
+        events = self.events()
+        self.assertGreater(len(events), 3)
+        for event in events:
+            self.assertEqual(event["event"], "round")
+            self.assertEqual(event["payload"][0] % 10, 0)
+            self.assertEqual(event["payload"][1], event["timestamp"])
+
+    def test_errors_in_its_source(self):
+        self.design("counter", peripherals=[{"type": "strobe", "source": "strobe.kc"}])
+        (self.folder / "strobe.kc").write_text("static void strobe_step(u32 x) { y = 1; }\n")
+        result = self.run_cosim()
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("strobe.kc:1:", result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
