@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# What Lockstep does, in a few seconds: runs two example kernels, saves their results, and shows that
-# NumPy opens them and agrees to the last bit.
+# What Lockstep does, in half a minute: runs two example kernels, saves their results, and shows that
+# NumPy opens them and agrees to the last bit; then boots a system on a chip on two devices and shows that
+# the waveforms are the same.
 #
 #   tools/demo.sh LOCKSTEP [FOLDER]      the command to use, such as build/src/cli/lockstep, and where
 #                                        to save results: build/demo when left out
@@ -19,7 +20,8 @@ out=${2:-build/demo}
 mkdir -p "$out"
 
 run() {
-    echo "    \$ lockstep $*" | sed 's/ x=/ \\\n          x=/; s/ image=/ \\\n          image=/'
+    echo "    \$ lockstep $*" |
+        sed 's/ x=/ \\\n          x=/; s/ image=/ \\\n          image=/; s/ --\(config\|input\|output\)/ \\\n          --\1/g'
     said=$("$lockstep" "$@")
     echo "$said" | sed 's/^/    /'
 }
@@ -62,4 +64,24 @@ echo "A picture, examples/kernels/mandelbrot.kc:"
 run run "$kernels/mandelbrot.kc" --global 320,200 width=320 height=200 \
     image=zeros:u8:200x320 --save "image=$out/mandelbrot.pgm"
 echo
-echo "Saved in $out: out.npy, mandelbrot.pgm. More: lockstep run --help, README.md"
+echo "A system on a chip in Verilog, examples/cosim/soc: a RISC-V core that starts its firmware from SPI flash."
+soc=$out/designs/soc
+if ! "$lockstep" devices | grep -q '^cpu '; then
+    echo "    (not shown: this build has no cpu device; on Debian, install llvm-19-dev and build anew)"
+elif command -v yosys >/dev/null && command -v riscv64-unknown-elf-gcc >/dev/null; then
+    echo "Yosys makes the netlist, the RISC-V compiler the firmware. Run until the firmware prints its prompt:"
+    python3 examples/cosim/build.py "$out/designs" soc
+    for device in cpu reference; do
+        run cosim "$soc/words.json" --config "$soc/config.json" --device $device --quiet \
+            --input-commands examples/cosim/soc/to_prompt.json --output-vcd "$out/soc-$device.vcd"
+    done
+    echo "The cpu device runs compiled code, the reference interprets. The two waveforms:"
+    (cd "$out" && sha256sum soc-cpu.vcd soc-reference.vcd) | sed 's/^/    /'
+    cmp "$out/soc-cpu.vcd" "$out/soc-reference.vcd"
+    echo "    the same $(wc -c <"$out/soc-cpu.vcd") bytes."
+else
+    echo "    (not shown: it needs yosys and gcc-riscv64-unknown-elf; on Debian, install these)"
+fi
+
+echo
+echo "Saved in $out: out.npy, mandelbrot.pgm, soc-cpu.vcd. More: lockstep run --help, README.md"

@@ -4,7 +4,7 @@
 # Installs the Debian packages that Lockstep needs and that are not there yet.
 #
 #   tools/setup.sh build    what the library and the command need
-#   tools/setup.sh demo     also NumPy, with which the demonstration shows its results
+#   tools/setup.sh demo     also LLVM for the cpu device, NumPy, and what makes a netlist and firmware
 #   tools/setup.sh check    also what all tests need
 #
 # Nothing is touched when nothing is missing. Uses sudo when not run by root.
@@ -17,7 +17,7 @@ check='g++ clang libclang-rt-dev libcmocka-dev libmpfr-dev python3-numpy python3
 
 case "${1:-}" in
 build) wanted=$build ;;
-demo) wanted="$build python3-numpy" ;;
+demo) wanted="$build llvm-19-dev python3-numpy yosys gcc-riscv64-unknown-elf" ;;
 check) wanted="$build $check" ;;
 *)
     echo "usage: tools/setup.sh build|demo|check" >&2
