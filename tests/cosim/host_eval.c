@@ -144,6 +144,14 @@ bool host_eval_step(host_eval *run)
     return false;
 }
 
+bool host_eval_settle(host_eval *run)
+{
+    bool settled = settle(run, false);
+    for (uint32_t i = 0; i < run->graph->domain_count; i++)
+        run->seen[i] = (uint8_t)run->values[run->graph->domains[i].clock.index];
+    return settled;
+}
+
 host_eval *host_eval_create(const ls__graph *graph, bool by_level)
 {
     host_eval *run = calloc(1, sizeof *run);
@@ -163,12 +171,8 @@ host_eval *host_eval_create(const ls__graph *graph, bool by_level)
         if (memory->init)
             memcpy(run->memories[i], memory->init, words * sizeof(uint64_t));
     }
-    if (!settle(run, false)) {
+    if (!host_eval_settle(run))
         host_eval_destroy(&run);
-        return NULL;
-    }
-    for (uint32_t i = 0; i < graph->domain_count; i++)
-        run->seen[i] = (uint8_t)run->values[graph->domains[i].clock.index];
     return run;
 }
 

@@ -24,6 +24,9 @@ host_eval *host_eval_create(const ls__graph *graph, bool by_level);
 void host_eval_destroy(host_eval **run);
 /* One step with the inputs as they are. False when nothing settles within 100 rounds. */
 bool host_eval_step(host_eval *run);
+/* The inputs as they are become those from before the first step: all settles, no clock is seen to
+ * change. */
+bool host_eval_settle(host_eval *run);
 
 /* By name; bits above the signal's width are not there. `value` has a word for every 64 bits. */
 const ls__graph_signal *host_eval_signal(const ls__graph *graph, const char *name);

@@ -75,8 +75,8 @@ static ls__graph *load(const char *path, bool print)
             if (by_op[op])
                 printf("%s %" PRIu32 " ", ls__node_op_name((ls__node_op)op), by_op[op]);
         }
-        printf("\nCPU time: read %.3f s, elaborate %.3f s; peak %ld KiB\n", read - begin, done - read,
-               usage.ru_maxrss);
+        printf("\nCPU time: read %.3f s, elaborate %.3f s; peak %ld KiB\n", read - begin,
+               done - read, usage.ru_maxrss);
     }
     ls__netlist_destroy(&netlist);
     return graph;
@@ -162,6 +162,14 @@ static void apply(host_eval *run, const variable *variables, uint32_t count, con
     }
 }
 
+/* The first values are those from before the first edge. */
+static void end_of_time(host_eval *run, dump *d, uint64_t time)
+{
+    if (!(d->started ? host_eval_step(run) : host_eval_settle(run)))
+        stop("stimulus", "does not settle");
+    dump_changes(d, run, time);
+}
+
 static void simulate(host_eval *run, FILE *stimulus, dump *d)
 {
     static variable variables[256];
@@ -175,11 +183,8 @@ static void simulate(host_eval *run, FILE *stimulus, dump *d)
             if (fscanf(stimulus, "%*s %*s %15s %255s", v->code, v->name) != 2)
                 stop("stimulus", "a $var that is not understood");
         } else if (token[0] == '#') {
-            if (stepping) {
-                if (!host_eval_step(run))
-                    stop("stimulus", "does not settle");
-                dump_changes(d, run, time);
-            }
+            if (stepping)
+                end_of_time(run, d, time);
             stepping = true;
             time = strtoull(token + 1, NULL, 10);
         } else if (token[0] == 'b' && stepping && fscanf(stimulus, "%8191s", digits) == 1) {
@@ -189,11 +194,8 @@ static void simulate(host_eval *run, FILE *stimulus, dump *d)
             apply(run, variables, count, token + 1, one);
         }
     }
-    if (stepping) {
-        if (!host_eval_step(run))
-            stop("stimulus", "does not settle");
-        dump_changes(d, run, time);
-    }
+    if (stepping)
+        end_of_time(run, d, time);
 }
 
 int main(int argc, char **argv)
