@@ -36,13 +36,15 @@ uint64_t ls__hash64(const void *bytes, size_t length, uint64_t seed)
     return mix(hash);
 }
 
-enum { FAST_BYTES = 4096 }; /* asking the processor what it has takes as long as some blocks */
+/* Asking the processor what it has may take microseconds, so short texts never ask. */
+enum { FAST_BYTES = 4096, UNKNOWN = 0, FAST, SLOW };
 
 _Static_assert(sizeof(SHA2_CTX) <= sizeof(ls__digester), "room for the state of libmd");
 
 void ls__digester_init(ls__digester *digester)
 {
     SHA256Init((SHA2_CTX *)digester->opaque);
+    digester->speed = UNKNOWN;
 }
 
 /* Whole blocks go past libmd where the processor has instructions for them. */
@@ -50,7 +52,9 @@ void ls__digester_add(ls__digester *digester, const void *bytes, size_t length)
 {
     SHA2_CTX *context = (SHA2_CTX *)digester->opaque;
     const uint8_t *at = bytes;
-    if (length >= FAST_BYTES && ls__sha256_is_fast()) {
+    if (length >= FAST_BYTES && digester->speed == UNKNOWN)
+        digester->speed = ls__sha256_is_fast() ? FAST : SLOW;
+    if (length >= FAST_BYTES && digester->speed == FAST) {
         size_t used = (size_t)(context->bitcount[0] / 8 % SHA256_BLOCK_LENGTH);
         size_t missing = (SHA256_BLOCK_LENGTH - used) % SHA256_BLOCK_LENGTH;
         if (missing)

@@ -18,6 +18,7 @@ ls__digest ls__digest_of(const void *bytes, size_t length);
 /* The same of bytes that come in pieces. */
 typedef struct ls__digester {
     uint64_t opaque[32];
+    int speed; /* of hash.c */
 } ls__digester;
 void ls__digester_init(ls__digester *digester);
 void ls__digester_add(ls__digester *digester, const void *bytes, size_t length);

@@ -12,7 +12,8 @@
 #include "base/mem.h"
 #include "base/status.h"
 
-enum { PIECE_BYTES = 1 << 18 };
+enum { PIECE_BYTES = 1 << 18, END_BYTES = 8 };
+static const char blanks[] = "        "; /* most of what Yosys writes; eight at a time */
 static const size_t token_bytes_most = (size_t)1 << 30;
 
 /* What may come next. */
@@ -70,7 +71,7 @@ static bool refill(ls__json *json)
             fail_status(json, LS_E_LIMIT, "a text or number is longer than 1 GiB");
             return false;
         }
-        char *more = ls__mem_realloc(json->buffer, grown + 1, 1);
+        char *more = ls__mem_realloc(json->buffer, grown + END_BYTES, 1);
         if (!more) {
             fail_status(json, LS_E_OUT_OF_MEMORY, NULL);
             return false;
@@ -87,7 +88,7 @@ static bool refill(ls__json *json)
     }
     json->at_end = size == 0;
     json->end += size;
-    json->buffer[json->end] = 0;
+    memset(json->buffer + json->end, 0, END_BYTES);
     return size > 0;
 }
 
@@ -103,6 +104,8 @@ static char skip_blanks(ls__json *json)
 {
     for (;;) {
         const char *at = json->buffer ? json->buffer + json->at : "";
+        while (json->buffer && memcmp(at, blanks, 8) == 0)
+            at += 8;
         for (; *at == ' ' || *at == '\n' || *at == '\t' || *at == '\r'; at++)
             json->line += *at == '\n';
         if (json->buffer)

@@ -39,8 +39,8 @@ typedef ls_status (*ls__json_source)(void *context, void *bytes, size_t capacity
 typedef struct ls__json {
     ls__json_source source;
     void *context;
-    char *buffer;    /* ends in a 0 at `end` */
-    size_t capacity; /* without that 0 */
+    char *buffer;    /* ends in zeros at `end` */
+    size_t capacity; /* without them */
     size_t start, at, end;
     uint64_t base;   /* offset of buffer[0] in the document */
     uint64_t line;   /* of `at`, from 1 */

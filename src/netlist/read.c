@@ -229,13 +229,30 @@ static ls__net net(ls__reader *reader)
     return (ls__net){*number};
 }
 
+/* The initial contents of a memory may be here, so this one grows on the heap. */
+static void push_net(ls__reader *reader, ls__net net)
+{
+    ls__raw_nets *nets = &reader->raw.nets;
+    if (nets->count == nets->capacity) {
+        uint32_t grown = nets->capacity ? nets->capacity * 2 : 1024;
+        ls__net *more = grown ? ls__mem_realloc(nets->items, grown, sizeof *more) : NULL;
+        if (!more) {
+            reader->oom.requested_bytes = (size_t)grown * sizeof *more;
+            longjmp(reader->oom.jump, 1);
+        }
+        nets->items = more;
+        nets->capacity = grown;
+    }
+    nets->items[nets->count++] = net;
+}
+
 /* An array of bits, appended to the nets of the raw cell. */
 static uint32_t raw_nets(ls__reader *reader)
 {
     uint32_t before = reader->raw.nets.count;
     require(reader, LS__JSON_ARRAY, "an array of bits must stand here");
     while (next(reader) != LS__JSON_ARRAY_END)
-        ls__vec_push(&reader->scratch, &reader->raw.nets, net(reader));
+        push_net(reader, net(reader));
     return reader->raw.nets.count - before;
 }
 
@@ -732,6 +749,7 @@ ls_status ls__netlist_read(const ls__netlist_params *params, ls__netlist **netli
         memcpy(result->digest, digest.bytes, sizeof result->digest);
     if (reader) {
         ls__json_finish(&reader->json);
+        ls__mem_free(reader->raw.nets.items);
         ls__arena_finish(&reader->scratch);
     }
     ls__mem_free(reader);

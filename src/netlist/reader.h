@@ -5,8 +5,8 @@
  * down. A cell of the file is gathered into `raw`, which is reused, and then becomes what its type
  * (ls__cell_plan, from cells.def) says.
  *
- * Everything is arena memory; a fault leaves by ls__reader_fail, a long jump like running out of
- * memory (base/arena.h). `scratch` holds templates and ends with the reading; `keep` is the
+ * Nearly everything is arena memory; a fault leaves by ls__reader_fail, a long jump like running
+ * out of memory (base/arena.h). `scratch` holds templates and ends with the reading; `keep` is the
  * netlist's. Names, texts and constants do not change from instance to instance and are in `keep`
  * from the start.
  */
@@ -63,7 +63,10 @@ ls__name *ls__names_find(const ls__names *names, ls__str text); /* NULL: not the
 
 /* Texts of others, each once: smaller. */
 typedef struct ls__text_set {
-    const char **slots;
+    struct {
+        const char *text;
+        uint32_t hash;
+    } * slots;
     uint32_t count, capacity;
 } ls__text_set;
 bool ls__text_set_add(ls__arena *arena, ls__text_set *set, const char *text); /* false: is there */
@@ -126,12 +129,17 @@ typedef struct ls__raw_connection {
     bool used;
 } ls__raw_connection;
 
+typedef struct ls__raw_nets { /* of the heap */
+    ls__net *items;
+    uint32_t count, capacity;
+} ls__raw_nets;
+
 typedef struct ls__raw_cell {
     const char *name, *source, *hdlname; /* kept; hdlname NULL = none */
     ls__cell_plan *plan;
     LS__VEC(ls__raw_parameter) parameters;
     LS__VEC(ls__raw_connection) connections;
-    LS__VEC(ls__net) nets; /* local numbers */
+    ls__raw_nets nets; /* local numbers */
     LS__VEC(uint8_t) bytes;
 } ls__raw_cell;
 

@@ -107,15 +107,15 @@ ls__name *ls__names_find(const ls__names *names, ls__str text)
     return names->slots[find_slot(names, text, ls__hash64(text.text, text.length, 0))];
 }
 
-static bool put_text(ls__text_set *set, const char *text)
+static bool put_text(ls__text_set *set, const char *text, uint32_t hash)
 {
-    uint32_t mask = set->capacity - 1;
-    uint32_t slot = (uint32_t)ls__hash64(text, strlen(text), 0) & mask;
-    for (; set->slots[slot]; slot = (slot + 1) & mask) {
-        if (strcmp(set->slots[slot], text) == 0)
+    uint32_t mask = set->capacity - 1, slot = hash & mask;
+    for (; set->slots[slot].text; slot = (slot + 1) & mask) {
+        if (set->slots[slot].hash == hash && strcmp(set->slots[slot].text, text) == 0)
             return false;
     }
-    set->slots[slot] = text;
+    set->slots[slot].text = text;
+    set->slots[slot].hash = hash;
     return true;
 }
 
@@ -124,14 +124,14 @@ bool ls__text_set_add(ls__arena *arena, ls__text_set *set, const char *text)
     if (set->count >= set->capacity / 2) {
         ls__text_set grown = {.capacity = set->capacity ? set->capacity * 2 : 64,
                               .count = set->count};
-        grown.slots = LS__NEW_ARRAY(arena, const char *, grown.capacity);
+        grown.slots = ls__arena_alloc(arena, grown.capacity, sizeof *grown.slots);
         for (uint32_t i = 0; i < set->capacity; i++) {
-            if (set->slots[i])
-                put_text(&grown, set->slots[i]);
+            if (set->slots[i].text)
+                put_text(&grown, set->slots[i].text, set->slots[i].hash);
         }
         *set = grown;
     }
-    bool added = put_text(set, text);
+    bool added = put_text(set, text, (uint32_t)ls__hash64(text, strlen(text), 0));
     set->count += added;
     return added;
 }
