@@ -604,6 +604,7 @@ static void convert_instance(ls__reader *reader)
     instance->plan = raw->plan;
     instance->ports = ports;
     instance->port_count = count;
+    instance->has_parameters = raw->parameters.count > 0;
     for (uint32_t i = 0; i < count; i++) {
         const ls__raw_connection *connection = &raw->connections.items[i];
         bool added;

@@ -163,6 +163,21 @@ static bool too_many(const ls__totals *totals)
             totals->signals | totals->nets) >= items_most;
 }
 
+/* Yosys makes a module for each set of parameters and takes them from the instance; where it has
+ * not, the module there is stands for others. */
+static void check_parameters(ls__reader *reader, const ls__template *module,
+                             const ls__instance *instance)
+{
+    if (!instance->has_parameters)
+        return;
+    reader->hint = "run hierarchy in Yosys before write_json; models of another library's cells "
+                   "must be read without -lib";
+    ls__reader_fail(reader, LS_E_FORMAT,
+                    "instance '%s' in module '%s' has parameters for which there is no module of "
+                    "its own",
+                    instance->name, module->name);
+}
+
 /* Counts what is in and below a module, once for each module; marks what is not known. */
 static void survey(ls__reader *reader, ls__template *module, uint32_t depth, ls__list *unknown)
 {
@@ -184,6 +199,7 @@ static void survey(ls__reader *reader, ls__template *module, uint32_t depth, ls_
         ls__cell_plan *plan = instance->plan;
         ls__template *child = module_of(reader, plan);
         if (child && !child->is_black_box) {
+            check_parameters(reader, module, instance);
             survey(reader, child, depth + 1, unknown);
             add_totals(&module->totals, &child->totals);
             if (too_many(&module->totals))

@@ -162,6 +162,7 @@ typedef struct ls__instance {
     ls__cell_plan *plan;
     const ls__instance_port *ports;
     uint32_t port_count;
+    bool has_parameters;
 } ls__instance;
 
 typedef struct ls__alias {

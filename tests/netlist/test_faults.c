@@ -68,6 +68,7 @@ static const struct {
     {"instance_of_itself", LS_E_FORMAT, "'m' contains itself"},
     {"several_tops", LS_E_NOT_FOUND, "name one of these: a, b"},
     {"several_marked_tops", LS_E_NOT_FOUND, "name one of these: a, b"},
+    {"instance_with_parameters", LS_E_FORMAT, "instance 'u' in module 'm' has parameters"},
     {"no_port_of_that_name", LS_E_FORMAT, "module 's' has no port 'q'"},
     {"port_of_another_width", LS_E_FORMAT, "has 1 bits, but 2"},
     {"too_large_when_flat", LS_E_LIMIT, "too large"},

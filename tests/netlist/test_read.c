@@ -269,6 +269,19 @@ static void left_out(void **state)
     ls__netlist_destroy(&netlist);
 }
 
+/* A white box has contents. */
+static void white_box(void **state)
+{
+    ls__netlist *netlist =
+        read_text("{'modules': {'m': {'cells': {'u': {'type': 'w', 'connections': {'a': [2]}}}},"
+                  " 'w': {'attributes': {'whitebox': 1}, 'ports': {'a': {'direction': 'output',"
+                  " 'bits': [2]}}, 'cells': {'n': {'type': '$_NOT_', 'connections': {'A': [3], "
+                  "'Y': [2]}}}}}}");
+    assert_int_equal(netlist->cell_count, 1);
+    assert_string_equal(netlist->cells[0].name, "u.n");
+    ls__netlist_destroy(&netlist);
+}
+
 /* Several tri-state buffers may drive one net, across modules. */
 static void tri_states(void **state)
 {
@@ -385,12 +398,13 @@ static void file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(flat),          cmocka_unit_test(hierarchy),
-        cmocka_unit_test(names),         cmocka_unit_test(parameters),
-        cmocka_unit_test(not_connected), cmocka_unit_test(macc_v2),
-        cmocka_unit_test(connect),       cmocka_unit_test(left_out),
-        cmocka_unit_test(tri_states),    cmocka_unit_test(sparse_numbers),
-        cmocka_unit_test(out_of_memory), cmocka_unit_test(file),
+        cmocka_unit_test(flat),           cmocka_unit_test(hierarchy),
+        cmocka_unit_test(names),          cmocka_unit_test(parameters),
+        cmocka_unit_test(not_connected),  cmocka_unit_test(macc_v2),
+        cmocka_unit_test(connect),        cmocka_unit_test(left_out),
+        cmocka_unit_test(white_box),      cmocka_unit_test(tri_states),
+        cmocka_unit_test(sparse_numbers), cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
