@@ -54,6 +54,7 @@ struct ls__vcd_writer {
     uint32_t *first_bit;  /* flat: [signal_count], number of its highest bit */
     uint32_t *first_word; /* flat: [signal_count], place in `last` */
     uint32_t *last;       /* flat: values written last */
+    char digits[256][8];  /* of a byte */
     bool first_time, flat_dump;
     uint64_t time; /* of the last step */
     ls__strbuf text;
@@ -117,21 +118,29 @@ static void put_bit(ls__vcd_writer *w, uint32_t bit, const text_id *id)
     w->text.length += 1u + id->length;
 }
 
+/* 32 digits. */
+static void put_word(const ls__vcd_writer *w, char *out, uint32_t word)
+{
+    for (int byte = 3; byte >= 0; byte--, out += 8)
+        memcpy(out, w->digits[word >> (8 * byte) & 255], 8);
+}
+
 static void put_vector(ls__vcd_writer *w, const uint32_t *words, uint32_t width, const text_id *id)
 {
-    char *out = reserve(w, 2 + (size_t)width + ID_BYTES), *start = out;
+    char first[32];
+    char *out = reserve(w, 2 + (size_t)width + 32 + ID_BYTES), *start = out;
     uint32_t top = (width - 1) / 32;
     if (!out)
         return;
     while (top > 0 && words[top] == 0)
         top--;
+    uint32_t count = words[top] ? 32 - (uint32_t)__builtin_clz(words[top]) : 1;
     *out++ = 'b';
-    uint32_t word = words[top];
-    for (uint32_t bit = word ? 32 - (uint32_t)__builtin_clz(word) : 1; bit > 0; bit--)
-        *out++ = (char)('0' + ((word >> (bit - 1)) & 1));
-    while (top-- > 0)
-        for (uint32_t bit = 32; bit > 0; bit--)
-            *out++ = (char)('0' + ((words[top] >> (bit - 1)) & 1));
+    put_word(w, first, words[top]);
+    memcpy(out, first + 32 - count, count);
+    out += count;
+    for (; top > 0; top--, out += 32)
+        put_word(w, out, words[top - 1]);
     *out++ = ' ';
     memcpy(out, id->text, ID_BYTES);
     w->text.length += (size_t)(out - start) + id->length;
@@ -513,6 +522,9 @@ ls_status ls__vcd_writer_open(const ls__vcd_writer_params *params, ls__vcd_write
     w->signal_count = params->signal_count;
     w->is_flat = w->flat_dump = params->is_flat;
     w->first_time = true;
+    for (int byte = 0; byte < 256; byte++)
+        for (int bit = 0; bit < 8; bit++)
+            w->digits[byte][7 - bit] = (char)('0' + (byte >> bit & 1));
     pthread_mutex_init(&w->lock, NULL);
     int number = ls__os_cond_init(&w->changed);
     ls_status status = number ? ls__fail(error, LS_E_OUT_OF_MEMORY, "no condition variable")

@@ -306,11 +306,8 @@ void ls__waves_changes(ls__waves *w, const ls_cosim *cosim, uint64_t edge, const
                        uint32_t count)
 {
     for (wave *v = w->first; v && w->error.code == LS_OK; v = v->next)
-        if (v->is_saved && edge >= v->from_edge && edge < v->to_edge) {
-            ls_error error = {0};
-            if (change(w, cosim, v, edge, traced, count, &error) != LS_OK)
-                w->error = error;
-        }
+        if (v->is_saved && edge >= v->from_edge && edge < v->to_edge)
+            change(w, cosim, v, edge, traced, count, &w->error);
 }
 
 ls_status ls__waves_flush(ls__waves *w, ls_error *error)
