@@ -81,6 +81,12 @@ typedef struct ls_signal_info {
 LS_API ls_status ls_design_signal(const ls_design *design, uint32_t index, ls_signal_info *info,
                                   ls_error *error);
 
+enum { LS_CLOCK_RISING = 1, LS_CLOCK_FALLING = 2 };
+/* Which ports are clocks: for each ([port_count] of ls_design_info) at which of its edges registers
+ * or memories change, also through gates and multiplexers, but not through registers, which make
+ * clocks of their own. What only enables a clock in a gate counts as one. */
+LS_API ls_status ls_design_clocks(const ls_design *design, uint8_t *edges, ls_error *error);
+
 /* Bits of a signal; bit 0 is the lowest, whatever its index in the source. */
 typedef struct ls_signal_ref {
     uint32_t signal, bit, width;

@@ -53,6 +53,11 @@ typedef struct job {
     ls_cosim *cosim;
     uint64_t edge; /* next */
     bool has_finished;
+    uint8_t *clock_edges; /* of the ports */
+    const char **found_clocks;
+    /* compat: the next edge to look at, and the last active one */
+    uint64_t row, active_time;
+    bool has_active;
     uint64_t begun_ns, shown_ns;
 } job;
 
@@ -83,8 +88,8 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case ARGP_KEY_END:
         if (j->file_count < 3)
             argp_error(state, "three files are needed: NETLIST STIMULUS OUTPUT");
-        else if (j->sample_after && j->clock_count == 0)
-            argp_error(state, "--sample after needs --clock NAME");
+        else if (j->bench.compat && (j->bench.from || j->bench.to != UINT64_MAX))
+            argp_error(state, "--from and --to are not for --compat");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -108,9 +113,27 @@ static uint64_t time_of(void *context, uint64_t edge)
     return ls__stimulus_time(j->stimulus, edge);
 }
 
+/* compat: what is seen at an active edge is written with the time of the one before. */
+static void write_rows(job *j, uint64_t until)
+{
+    for (; j->row < until; j->row++) {
+        if (!ls__stimulus_is_active(j->stimulus, j->row))
+            continue;
+        if (j->has_active)
+            ls__waves_row(j->waves, j->active_time);
+        j->has_active = true;
+        j->active_time = ls__stimulus_time(j->stimulus, j->row);
+    }
+}
+
 static void on_changes(void *context, uint64_t edge, const uint32_t *traced, uint32_t count)
 {
     job *j = context;
+    if (j->bench.compat) {
+        write_rows(j, edge);
+        ls__waves_collect(j->waves, j->cosim, traced, count);
+        return;
+    }
     ls__waves_changes(j->waves, j->cosim, edge, traced, count);
 }
 
@@ -125,6 +148,31 @@ static void on_event(void *context, const ls_cosim_event *event)
         ls__cli_print_line(stderr, "lockstep: time %llu: %s",
                            (unsigned long long)time_of(context, event->edge),
                            event->type == LS_EVENT_FINISH ? "$finish" : event->text);
+}
+
+/* Which inputs are clocks; those are late with --sample after when none is named. */
+static ls_status find_clocks(job *j, ls__stimulus_params *stimulus, ls_error *error)
+{
+    ls_design_info info = {.struct_size = sizeof info};
+    ls_design_describe(j->bench.design, &info);
+    j->clock_edges = ls__mem_alloc(info.port_count, 1);
+    if (!j->clock_edges)
+        return ls__fail_oom(error, info.port_count);
+    ls_status status = ls_design_clocks(j->bench.design, j->clock_edges, error);
+    stimulus->clocks = j->clock_edges;
+    if (status != LS_OK || !j->sample_after || j->clock_count)
+        return status;
+    j->found_clocks = ls__mem_alloc(info.port_count, sizeof *j->found_clocks);
+    if (!j->found_clocks)
+        return ls__fail_oom(error, info.port_count * sizeof *j->found_clocks);
+    stimulus->late = j->found_clocks;
+    for (uint32_t i = 0; status == LS_OK && i < info.port_count; i++) {
+        ls_signal_info signal;
+        status = ls_design_signal(j->bench.design, i, &signal, error);
+        if (status == LS_OK && j->clock_edges[i])
+            j->found_clocks[stimulus->late_count++] = signal.name;
+    }
+    return status;
 }
 
 static ls_status open_all(job *j, ls_error *error)
@@ -145,6 +193,8 @@ static ls_status open_all(job *j, ls_error *error)
             return ls__fail(error, LS_E_INVALID_ARGUMENT, "'%s' is both read and written", output);
     ls_status status = ls__cli_bench_load(&j->bench, files, j->file_count - 2, error);
     if (status == LS_OK)
+        status = find_clocks(j, &stimulus, error);
+    if (status == LS_OK)
         status = ls__stimulus_open(j->bench.design, &stimulus, &j->stimulus, error);
     if (status == LS_OK)
         status = ls__cli_bench_device(&j->bench, NULL, &j->bench.opened, error);
@@ -156,7 +206,10 @@ static ls_status open_all(job *j, ls_error *error)
         return status;
     ls_design_describe(j->bench.design, &info);
     wave.timescale = ls__stimulus_timescale(j->stimulus);
-    wave.scope = j->output_scope ? j->output_scope : info.top;
+    wave.scope = j->output_scope ? j->output_scope : j->bench.compat ? "gem_top_module" : info.top;
+    wave.is_flat = j->bench.compat;
+    if (j->bench.compat && !j->bench.has_trace)
+        wave.choice = LS__TRACE_OUTPUTS;
     status = ls__waves_add(j->waves, &wave, error);
     if (status != LS_OK)
         return status;
@@ -191,9 +244,11 @@ static ls_status run_piece(job *j, uint64_t time_limit, bool *moved, ls_error *e
     status = ls__waves_prepare(j->waves, j->cosim, j->edge, &until, error);
     if (status == LS_OK)
         status = ls_cosim_run(j->cosim, until, ls__cli_signal_flag(), error);
+    j->edge = ls_cosim_edge(j->cosim, 0);
+    if (j->bench.compat)
+        write_rows(j, j->edge);
     if (status == LS_OK || status == LS_E_CANCELLED)
         ls__waves_flush(j->waves, status == LS_OK ? error : NULL);
-    j->edge = ls_cosim_edge(j->cosim, 0);
     show_progress(j);
     return status;
 }
@@ -247,6 +302,8 @@ static int run_job(job *j)
         ls__cli_print_error(&error);
     ls_cosim_destroy(&j->cosim);
     ls__stimulus_close(&j->stimulus);
+    ls__mem_free(j->found_clocks);
+    ls__mem_free(j->clock_edges);
     ls__cli_bench_finish(&j->bench);
     if (caught)
         return LS__EXIT_SIGNAL + caught;

@@ -3,7 +3,7 @@
  * Inside a run (lockstep/cosim.h). An ls_cosim owns buffers on a device, and one form at a time: a
  * program that steps all instances, with the places of its values.
  *
- *   design.c    designs and their names
+ *   design.c    designs and their names; clocks.c: which inputs are clocks
  *   layout.c    places in the state that do not depend on the form; outputs, traces, pins
  *   table.c     the table-driven form: nodes sorted into runs
  *   sections.c  the parts of the table that both forms use: clocks, writes, effects, reports

@@ -23,7 +23,8 @@ typedef struct port {
     uint32_t width;
     int32_t offset;
     bool upto, is_late;
-    uint64_t *found; /* bits that have a variable */
+    uint8_t clock, level; /* edges that matter; the lowest bit now */
+    uint64_t *found;      /* bits that have a variable */
 } port;
 
 typedef struct link { /* a variable drives bits of a port */
@@ -47,6 +48,9 @@ struct ls__stimulus {
     ls__vcd_item item;
     uint64_t next_edge, base_edge;
     uint64_t *times; /* of edges from base_edge on */
+    uint8_t *active; /* the same */
+    bool is_active;  /* the step that is read */
+    uint32_t active_capacity;
     uint32_t time_count, time_capacity;
     ls_timed_op *ops, *late_ops;
     uint32_t op_count, late_count, op_capacity, late_capacity;
@@ -205,8 +209,12 @@ static ls_status find_ports(ls__stimulus *st, ls_error *error)
         if (s.kind != LS_SIGNAL_INPUT)
             continue;
         port *p = &st->ports[st->port_count++];
-        *p = (port){
-            .signal = i, .name = s.name, .width = s.width, .offset = s.offset, .upto = s.upto};
+        *p = (port){.signal = i,
+                    .name = s.name,
+                    .width = s.width,
+                    .offset = s.offset,
+                    .upto = s.upto,
+                    .clock = st->params.clocks ? st->params.clocks[i] : 0};
         p->found = LS__NEW_ARRAY(&st->arena, uint64_t, (s.width + 63) / 64 + (size_t)1);
     }
     for (uint32_t k = 0; k < st->params.late_count; k++) {
@@ -277,6 +285,7 @@ void ls__stimulus_close(ls__stimulus **stimulus)
     ls__vcd_reader_close(&st->reader);
     ls__os_reader_close(&st->file);
     ls__arena_finish(&st->arena);
+    ls__mem_free(st->active);
     ls__mem_free(st->times);
     ls__mem_free(st->ops);
     ls__mem_free(st->late_ops);
@@ -303,8 +312,19 @@ static bool grow(void **items, uint32_t count, uint32_t *capacity, size_t size)
     return true;
 }
 
-static bool add_op(ls__stimulus *st, const port *p, uint32_t bit, uint32_t width, uint64_t value)
+/* Notes the edges of clocks. */
+static void look_at_clock(ls__stimulus *st, port *p, uint64_t value)
 {
+    uint8_t level = value & 1;
+    if (level != p->level)
+        st->is_active |= (p->clock & (level ? LS_CLOCK_RISING : LS_CLOCK_FALLING)) != 0;
+    p->level = level;
+}
+
+static bool add_op(ls__stimulus *st, port *p, uint32_t bit, uint32_t width, uint64_t value)
+{
+    if (p->clock && bit == 0)
+        look_at_clock(st, p, value);
     bool is_late = p->is_late;
     ls_timed_op op = {st->next_edge + (is_late ? 1 : 0), {p->signal, bit, width}, value};
     if (is_late) {
@@ -342,6 +362,9 @@ static ls_status add_time(ls__stimulus *st, uint64_t time, ls_error *error)
 {
     if (!grow((void **)&st->times, st->time_count, &st->time_capacity, sizeof *st->times))
         return ls__fail_oom(error, st->time_capacity * sizeof *st->times);
+    if (!grow((void **)&st->active, st->time_count, &st->active_capacity, 1))
+        return ls__fail_oom(error, st->active_capacity);
+    st->active[st->time_count] = 0;
     st->times[st->time_count++] = time;
     return LS_OK;
 }
@@ -351,6 +374,8 @@ static ls_status end_step(ls__stimulus *st, ls_error *error)
 {
     ls_status status = LS_OK;
     uint32_t late_count = st->late_count;
+    st->active[st->time_count - 1] = st->is_active;
+    st->is_active = false;
     st->next_edge++;
     if (!st->has_late)
         return LS_OK;
@@ -415,4 +440,10 @@ uint64_t ls__stimulus_time(const ls__stimulus *st, uint64_t edge)
     if (st->time_count == 0)
         return 0;
     return st->times[place < st->time_count ? place : st->time_count - 1];
+}
+
+bool ls__stimulus_is_active(const ls__stimulus *st, uint64_t edge)
+{
+    return edge >= st->base_edge && edge - st->base_edge < st->time_count &&
+           st->active[edge - st->base_edge];
 }

@@ -18,6 +18,8 @@ typedef struct ls__stimulus_params {
      * what changes together with the clock. */
     const char *const *late;
     uint32_t late_count;
+    const uint8_t
+        *clocks; /* ls_design_clocks, for ls__stimulus_is_active; may be NULL; not copied */
     void (*warn)(void *context, const char *message);
     void *context;
 } ls__stimulus_params;
@@ -40,5 +42,7 @@ bool ls__stimulus_at_end(const ls__stimulus *stimulus);
 /* The time of an edge that the last ls__stimulus_read has read; a late edge has that of the one
  * before. */
 uint64_t ls__stimulus_time(const ls__stimulus *stimulus, uint64_t edge);
+/* Whether a clock changes at it in a direction that matters. */
+bool ls__stimulus_is_active(const ls__stimulus *stimulus, uint64_t edge);
 
 #endif

@@ -26,6 +26,7 @@ typedef struct wave {
     uint64_t from_edge, to_edge;
     uint64_t from_time;       /* once is_saved */
     uint64_t *saved, *places; /* values before from_edge; places: [count + 1], first words */
+    uint8_t *dirty;           /* [count]: taken, not yet written */
     bool is_saved, has_begun;
     struct wave *next;
 } wave;
@@ -152,6 +153,7 @@ static ls_status open_file(const ls__waves *w, const ls__wave_params *p, wave *m
 static ls_status destroy_wave(wave *v, ls_error *error)
 {
     ls_status status = ls__vcd_writer_close(&v->writer, error);
+    ls__mem_free(v->dirty);
     ls__mem_free(v->saved);
     ls__mem_free(v->places);
     ls__mem_free(v->traces);
@@ -201,7 +203,8 @@ static bool place_wave(const ls__waves *w, const uint32_t *trace_of_signal, wave
     }
     v->places[v->count] = words;
     v->saved = ls__mem_alloc(words, sizeof *v->saved);
-    return v->saved != NULL;
+    v->dirty = ls__mem_alloc(v->count, 1);
+    return v->saved && v->dirty;
 }
 
 void ls__waves_trace_all(ls__waves *w)
@@ -308,6 +311,45 @@ void ls__waves_changes(ls__waves *w, const ls_cosim *cosim, uint64_t edge, const
     for (wave *v = w->first; v && w->error.code == LS_OK; v = v->next)
         if (v->is_saved && edge >= v->from_edge && edge < v->to_edge)
             change(w, cosim, v, edge, traced, count, &w->error);
+}
+
+void ls__waves_collect(ls__waves *w, const ls_cosim *cosim, const uint32_t *traced, uint32_t count)
+{
+    for (wave *v = w->first; v; v = v->next)
+        for (uint32_t i = 0; v->is_saved && i < count; i++) {
+            uint32_t signal = v->of_trace[traced[i]];
+            if (signal == NONE)
+                continue;
+            memcpy(v->saved + v->places[signal], ls_cosim_traced(cosim, traced[i]),
+                   (v->places[signal + 1] - v->places[signal]) * sizeof *v->saved);
+            v->dirty[signal] = 1;
+        }
+}
+
+static void write_row(wave *v, uint64_t time, ls_error *error)
+{
+    bool has_time = false;
+    if (!v->has_begun) {
+        v->from_time = time;
+        begin(NULL, v, error);
+        memset(v->dirty, 0, v->count);
+    }
+    for (uint32_t i = 0; i < v->count && error->code == LS_OK; i++) {
+        if (!v->dirty[i])
+            continue;
+        if (!has_time)
+            ls__vcd_writer_time(v->writer, time, error);
+        has_time = true;
+        ls__vcd_writer_value(v->writer, i, v->saved + v->places[i]);
+        v->dirty[i] = 0;
+    }
+}
+
+void ls__waves_row(ls__waves *w, uint64_t time)
+{
+    for (wave *v = w->first; v && w->error.code == LS_OK; v = v->next)
+        if (v->is_saved)
+            write_row(v, time, &w->error);
 }
 
 ls_status ls__waves_flush(ls__waves *w, ls_error *error)

@@ -52,6 +52,12 @@ ls_status ls__waves_prepare(ls__waves *waves, const ls_cosim *cosim, uint64_t ed
 /* The sink's `changes`. */
 void ls__waves_changes(ls__waves *waves, const ls_cosim *cosim, uint64_t edge,
                        const uint32_t *traced, uint32_t count);
+/* Instead, where what is written is not what changed at an edge: takes changes without writing...
+ */
+void ls__waves_collect(ls__waves *waves, const ls_cosim *cosim, const uint32_t *traced,
+                       uint32_t count);
+/* ... and writes all that was taken since the last time, as one step. */
+void ls__waves_row(ls__waves *waves, uint64_t time);
 /* Between runs: what has been written is seen in the files soon. Reports what failed. */
 ls_status ls__waves_flush(ls__waves *waves, ls_error *error);
 /* Completes the files. Blocks. Writes NULL; accepts NULL. */

@@ -79,8 +79,18 @@ b10 $
     def test_data_that_changes_with_the_clock(self):
         # enable falls together with clk: seen, or not seen any more.
         self.assertEqual(values(self.sim())[35]["$"], 2)
-        after = values(self.sim("--sample", "after", "--clock", "clk"))
-        self.assertEqual(after[35]["$"], 1)
+        for options in ((), ("--clock", "clk")):
+            after = values(self.sim("--sample", "after", *options))
+            self.assertEqual(after[35]["$"], 1)
+
+    def test_compat(self):
+        # Rows at rising edges: what is seen there, with the time of the one before.
+        bits = "".join(f"$var wire 1 {chr(33 + i)} count[{7 - i}] $end\n" for i in range(8))
+        expected = ("$timescale 1 ns $end\n$scope module gem_top_module $end\n" + bits +
+                    "$var wire 1 ) last $end\n$upscope $end\n$enddefinitions $end\n$dumpvars\n#5\n" +
+                    "".join(f"0{chr(33 + i)}\n" for i in range(9)) + "#15\n1(\n")
+        for batch in ("1", "2", "1000"):
+            self.assertEqual(self.sim("--compat", "jacquard", "--batch", batch), expected)
 
     def test_windows(self):
         text = self.sim("--from", "11", "--to", "25")
