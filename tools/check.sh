@@ -14,6 +14,8 @@ set -eu
 build=$1
 shift
 
+# Before the build is configured, which looks for what is in there.
+"$(dirname "$0")/python-packages.sh" "$build"
 if [ -f "$build/build.ninja" ]; then
     meson setup --reconfigure "$build" -Dtests=enabled "$@"
 else
@@ -22,8 +24,6 @@ fi
 # The summary judges by the log, so an old one must not stand in for a run that broke.
 rm -f "$build/meson-logs/testlog.json"
 ninja -C "$build"
-tools="$(dirname "$0")"
-"$tools/python-packages.sh" "$build"
 # The time limits of the tests are for an idle machine and an optimised build.
 meson test -C "$build" --no-rebuild --print-errorlogs --timeout-multiplier 4 || true
 python3 tools/summary.py "$build"
