@@ -208,7 +208,7 @@ class Design:
         if order == "CRE" or order == "CR E":
             levels = {"C": letters[0], "R": letters[1], "E": letters[3] if len(letters) > 3 else "P"}
         inactive = {pin: 0 if level == "P" else 1 for pin, level in levels.items()}
-        roles = {"C": "clock"}
+        roles = {"C": "clock"} if "C" in inputs else {}
         if "S" in inputs and "R" in inputs and not is_latch:
             roles.update({"S": "set", "R": "clear"})
         elif is_latch:
@@ -273,6 +273,10 @@ class Design:
         edge = rng.randint(0, 1)
         transparent = [[clocked[r] & rng.randint(0, 1) for _ in range(writes)]
                        for r in range(reads)]
+        if any(map(any, transparent)):
+            # A word that does not exist is neither written nor read; Verilog would pass it through.
+            size, offset = 1 << bits, 0
+            init = "".join(f"{rng.getrandbits(width):0{width}b}" for _ in range(size))
         # Without priority, two ports that write one word at once race in Verilog.
         priority = [[int(b < a) for b in range(writes)] for a in range(writes)]
         over = [rng.randint(0, 1) for _ in range(reads)]
@@ -419,26 +423,24 @@ class Design:
         return "".join(lines) + "end\n"
 
     def plan(self, length):
-        ports, clocks, between, periods = [], [], [], {}
-        plan = stimulus.Plan(ports, clocks, periods, {}, between, {}, length)
+        plan = stimulus.Plan([], [], length=length)
         for index, cell in enumerate(self.cells):
             prefix = f"c{index}_"
-            ports += [(prefix + pin, width) for pin, width in cell.pins if width]
+            plan.ports += [(prefix + pin, width) for pin, width in cell.pins if width]
             roles = {}
             for pin, role in cell.roles.items():
                 roles[role] = prefix + pin
                 if role == "clock":
-                    clocks.append(prefix + pin)
-                    periods[prefix + pin] = (20000, 40000, 30000)[index % 3]
+                    plan.clocks.append(prefix + pin)
+                    plan.periods[prefix + pin] = (20000, 40000, 30000)[index % 3]
                 elif role != "any":
-                    between.append(prefix + pin)
+                    plan.between.add(prefix + pin)
             levels = {prefix + pin: value for pin, value in cell.inactive.items()}
             if "load" in roles:
                 plan.only_while[roles["loaded"]] = [(roles["load"], levels[roles["load"]])]
             if "set" in roles:
                 plan.exclusive.append([(roles["clear"], levels[roles["clear"]]),
                                        (roles["set"], levels[roles["set"]])])
-        plan.between = set(between)
         return plan
 
 

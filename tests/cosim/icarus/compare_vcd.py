@@ -139,7 +139,7 @@ class Comparison:
         self.skipped_now = self.bits
         self.compared, self.skipped, self.times = 0, 0, 0
 
-    def check(self, each, a_values, b_values, time):
+    def check(self, each, a_values, b_values):
         bits, unknown = a_values.get(each.a, (0, -1))
         ours, ours_unknown = b_values.get(each.b, (0, -1))
         a_bits, a_unknown = bits >> each.a_shift & each.mask, unknown >> each.a_shift & each.mask
@@ -153,11 +153,11 @@ class Comparison:
             known &= ~b_unknown
         if ((a_bits ^ b_bits) | b_unknown) & known:
             wrong = ((a_bits ^ b_bits) | b_unknown) & known
-            raise Mismatch(
-                f"at {time} fs: {each.path} bits {each.low + each.width - 1}..{each.low} are "
-                f"{text(a_bits, a_unknown, each.width)} in theirs, "
-                f"{text(b_bits, b_unknown, each.width)} in ours, differing in "
-                f"{text(wrong, 0, each.width)}")
+            return (f"{each.path} bits {each.low + each.width - 1}..{each.low} are "
+                    f"{text(a_bits, a_unknown, each.width)} in theirs, "
+                    f"{text(b_bits, b_unknown, each.width)} in ours, differing in "
+                    f"{text(wrong, 0, each.width)}")
+        return None
 
     def run(self):
         a_values, b_values = {}, {}
@@ -173,8 +173,11 @@ class Comparison:
             for code in b_now:
                 for each in self.by_b.get(code, ()):
                     touched[id(each)] = each
-            for each in touched.values():
-                self.check(each, a_values, b_values, time)
+            wrong = [self.check(each, a_values, b_values) for each in touched.values()]
+            wrong = [line for line in wrong if line]
+            if wrong:
+                more = [f"... and {len(wrong) - 8} more nets"] if len(wrong) > 8 else []
+                raise Mismatch(f"at {time} fs: " + "\n  ".join(wrong[:8] + more))
             self.times += 1
             if time >= options.settled:
                 self.compared += self.bits

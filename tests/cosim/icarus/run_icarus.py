@@ -16,8 +16,8 @@ new clock drives may see its data before or after they settled. By default the f
 generated Verilog therefore wait until everything of a time step has settled (`#0`), and take no edge at
 time 0, where nets change from x to what they are. With --as-is the Verilog stays as it is.
 
-Constants that are x or z, nets nobody drives and state without an initial value are 0, as they are in a
-two-valued simulation. With --four-valued they are x.
+Constants that are x or z, nets nobody drives, state without an initial value and what is divided by 0
+are 0, as they are in a two-valued simulation. With --four-valued they are x.
 """
 
 import argparse
@@ -31,6 +31,7 @@ import two_valued
 import vcd
 
 EDGE = re.compile(r"^(\s*always(?:_ff)? @\((?:pos|neg)edge [^\n]*?\))(.*)$")
+DIVISION = re.compile(r"^(  assign .* = )(\S.*?) ([/%]) (\S.*);$", re.MULTILINE)
 SCALES = {1: "1fs", 10 ** 3: "1ps", 10 ** 6: "1ns", 10 ** 9: "1us", 10 ** 12: "1ms"}
 
 
@@ -62,7 +63,8 @@ def wait_until_settled(text):
 
     Yosys writes one statement a line: `always @(edges)`, then `if (..) q <= ..;`, `else if ..`, and so
     on; the last branch is the one that the clock takes."""
-    lines = text.split("\n")
+    # Latches look at what they are made of also at time 0, when nothing has changed yet.
+    lines = text.replace("  always @*\n", "  always_latch\n").split("\n")
     out, index = [], 0
     while index < len(lines):
         match = EDGE.match(lines[index])
@@ -78,7 +80,7 @@ def wait_until_settled(text):
         while index < len(lines):
             words = lines[index].split()
             is_first = not block
-            continues = bool(words) and words[0] == "else"
+            continues = "else" in words[:2]
             if not is_first and depth == 0 and not continues and is_statement_end(block[-1]):
                 break
             block.append(lines[index])
@@ -93,11 +95,15 @@ def wait_until_settled(text):
     return "\n".join(out)
 
 
+def define_division(text):
+    """What is divided by 0 is 0."""
+    return DIVISION.sub(r"\1(\4) == 0 ? 0 : \2 \3 \4;", text)
+
+
 def guard_last(block):
     """The last `else` of a chain is not taken at time 0."""
     for index in reversed(range(len(block))):
-        words = block[index].split()
-        if words and words[0] == "else":
+        if "else" in block[index].split()[:2]:
             block = list(block)
             block[index] = block[index].replace("else", "else if ($time != 0)", 1)
             return block
@@ -184,8 +190,9 @@ def run(json_path, stimulus, out, *, top=None, verilog=None, clocks=None, as_is=
             json_path = out.with_suffix(".json")
         write_verilog(json_path, source, commands, options)
         text = source.read_text(encoding="utf-8")
-        if not as_is:
-            source.write_text(wait_until_settled(text), encoding="utf-8")
+        if not four_valued:
+            text = define_division(text)
+        source.write_text(text if as_is else wait_until_settled(text), encoding="utf-8")
         verilog = [source]
     steps, program = out.with_suffix(".steps"), out.with_suffix(".vvp")
     unit = write_steps(stimulus, inputs, steps)

@@ -82,7 +82,7 @@ class Reader:
                     number, unit = re.fullmatch(r"(\d+)(\w+)", "".join(command[1:])).groups()
                     self.unit = int(number) * UNITS[unit]
                 elif command[0] == "$scope":
-                    scopes.append(unescaped(command[2]))
+                    scopes.append(unescaped(command[2]) if len(command) > 2 else "")
                     hidden += command[1] not in DESIGN_SCOPES or hidden > 0
                 elif command[0] == "$upscope":
                     scopes.pop()
