@@ -95,7 +95,8 @@ def gate_passes(rng):
     if style < 0.1:
         return passes + ["simplemap", "opt_clean"]     # half words, half gates
     if style < 0.2:
-        return passes + ["alumacc", "maccmap", "techmap -max_iter 1", "opt_clean"]
+        return passes + ["alumacc", "maccmap", "techmap -max_iter 1 t:$alu t:$macc",
+                         "opt_clean"]
     passes += ["techmap", "opt"]
     passes += rng.choice(MAPPED) + ["opt_clean"]
     if rng.random() < 0.6:
