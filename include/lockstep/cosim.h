@@ -334,7 +334,8 @@ LS_API ls_status ls_cosim_peripheral_write(ls_cosim *cosim, uint32_t instance, u
                                            ls_error *error);
 
 /* Everything an instance is made of: values, memories, peripherals, its edge; not queued stimulus.
- * Restores into any cosim of the same design and peripherals, on any device. Released with
+ * Restores into any cosim of the same design and peripherals, on any device; what the queue of this
+ * instance alone held is dropped then, so that what is to come can be queued again. Released with
  * ls_bytes_destroy (lockstep/program.h). */
 LS_API ls_status ls_cosim_save(ls_cosim *cosim, uint32_t instance, void **bytes, size_t *size,
                                ls_error *error);

@@ -242,6 +242,8 @@ ls_status ls__schedule_upload(ls_cosim *cosim, ls_error *error);
  * run yet. */
 ls_status ls__stimulus_upload(ls_cosim *cosim, uint64_t *limit, ls_error *error);
 ls_status ls__stimulus_create(ls_cosim *cosim, ls_error *error);
+/* Drops what the queue of the instance alone holds. */
+ls_status ls__queue_drop(ls_cosim *cosim, uint32_t instance, ls_error *error);
 
 /* Submits one batch of edges up to `until`. */
 ls_status ls__cosim_submit(ls_cosim *cosim, uint64_t until, bool resume, ls_error *error);

@@ -342,6 +342,18 @@ static ls_status upload_own(ls_cosim *cosim, uint64_t *limit, ls_error *error)
     return status == LS_OK ? write_slots(cosim, LS__SLOT_OWN_END, error) : status;
 }
 
+ls_status ls__queue_drop(ls_cosim *cosim, uint32_t instance, ls_error *error)
+{
+    uint64_t at = cosim->shared_capacity + instance * cosim->own_capacity;
+    ls__queue *queue = &cosim->own[instance];
+    queue->count = queue->uploaded = 0;
+    queue->changed = false;
+    cosim->control[ls__state_word(cosim, LS__SLOT_OWN_NEXT, instance)] = at;
+    cosim->control[ls__state_word(cosim, LS__SLOT_OWN_END, instance)] = at;
+    ls_status status = write_slots(cosim, LS__SLOT_OWN_NEXT, error);
+    return status == LS_OK ? write_slots(cosim, LS__SLOT_OWN_END, error) : status;
+}
+
 /* Operations at the front of a queue that are for one edge: they must be in the window together. */
 static uint64_t front_of(const ls__queue *queue)
 {

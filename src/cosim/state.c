@@ -526,6 +526,8 @@ ls_status ls_cosim_restore(ls_cosim *cosim, uint32_t instance, const void *bytes
     cosim->control[ls__state_word(cosim, LS__SLOT_DIGEST, instance)] = digest;
     cosim->traced_stale = true;
     cosim->cold = true;
+    if (status == LS_OK)
+        status = ls__queue_drop(cosim, instance, error);
     return status == LS_OK ? write_slot(cosim, LS__SLOT_COLD, instance, 1, error) : status;
 }
 

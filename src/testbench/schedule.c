@@ -271,9 +271,11 @@ ls_status ls__schedule_extend(ls__schedule *s, ls_cosim *cosim, ls_cosim *other,
     *extra_used = used;
     if (c.failed)
         return ls__fail_oom(error, s->timed_capacity * sizeof *s->timed);
-    ls_status status = ls__schedule_requeue(s, cosim, 0, error);
+    if (s->timed_count == 0)
+        return LS_OK;
+    ls_status status = ls_cosim_stimulus(cosim, LS_COSIM_ALL, s->timed, s->timed_count, error);
     if (status == LS_OK && other)
-        status = ls__schedule_requeue(s, other, 0, error);
+        status = ls_cosim_stimulus(other, LS_COSIM_ALL, s->timed, s->timed_count, error);
     return status;
 }
 
@@ -285,7 +287,7 @@ ls_status ls__schedule_requeue(const ls__schedule *s, ls_cosim *cosim, uint64_t 
         first++;
     if (first == s->timed_count)
         return LS_OK;
-    return ls_cosim_stimulus(cosim, LS_COSIM_ALL, s->timed + first, s->timed_count - first, error);
+    return ls_cosim_stimulus(cosim, 0, s->timed + first, s->timed_count - first, error);
 }
 
 /* --- edges and times -------------------------------------------------------------------------- */

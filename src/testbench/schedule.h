@@ -38,7 +38,7 @@ ls_status ls__schedule_extend(ls__schedule *schedule, ls_cosim *cosim, ls_cosim 
                               uint64_t *until, const ls_timed_op *extra, uint32_t extra_count,
                               uint32_t *extra_used, ls_error *error);
 
-/* What the last extend queued from `edge` on, once more: after a cosim was restored. */
+/* What the last extend queued from `edge` on, once more, for instance 0: after it was restored. */
 ls_status ls__schedule_requeue(const ls__schedule *schedule, ls_cosim *cosim, uint64_t edge,
                                ls_error *error);
 
