@@ -100,6 +100,20 @@ def define_division(text):
     return DIVISION.sub(r"\1(\4) == 0 ? 0 : \2 \3 \4;", text)
 
 
+def define_pmux(text):
+    """A $pmux with several selects gives 0; Yosys would write that the lowest wins."""
+    def define(match):
+        name, body = match[1], match[0]
+        size = re.search(r"input \[(\d+):0\] s;", body)
+        none = f"{int(size[1]) + 1 if size else 1}'b0"
+        body = re.sub(r"'b[?01]+:", lambda label: label[0].replace("?", "0"), body)
+        return body.replace("default:", f"{none}: {name} = a;\n      default:").replace(
+            f"default:\n        {name} = a;", f"default:\n        {name} = 0;")
+
+    return re.sub(r"function \[[^\]]*\] \\?(pmux_\d+) ?;.*?endfunction", define, text,
+                  flags=re.DOTALL)
+
+
 def guard_last(block):
     """The last `else` of a chain is not taken at time 0."""
     for index in reversed(range(len(block))):
@@ -191,7 +205,7 @@ def run(json_path, stimulus, out, *, top=None, verilog=None, clocks=None, as_is=
         write_verilog(json_path, source, commands, options)
         text = source.read_text(encoding="utf-8")
         if not four_valued:
-            text = define_division(text)
+            text = define_pmux(define_division(text))
         source.write_text(text if as_is else wait_until_settled(text), encoding="utf-8")
         verilog = [source]
     steps, program = out.with_suffix(".steps"), out.with_suffix(".vvp")

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builds PicoRV32 with a program in its RAM, as netlists for all simulators.
 
-usage: build.py OUT [PICORV32.v]
+usage: make_picorv32.py OUT [PICORV32.v]
 
 OUT gets rtl.json (processes resolved, hierarchy kept), words.json (optimised words), gates.json (cells
 AND, NOT, XOR, MUX and plain flip-flops; the RAM stays a memory) and, as Verilog, rtl.v and gates.v. The
