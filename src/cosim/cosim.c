@@ -40,7 +40,6 @@ static ls_status randomize_registers(ls_cosim *cosim, uint64_t *words, ls_error 
         uint32_t node = g->initials[i].node.index;
         unknown[node] = ls__node_mask(g->nodes[node].width) & ~g->initials[i].known;
     }
-    size_t n = cosim->instances;
     for (uint32_t s = 0; s < g->signal_count; s++) {
         const ls__graph_signal *signal = &g->signals[s];
         uint32_t at = 0;
@@ -49,11 +48,12 @@ static ls_status randomize_registers(ls_cosim *cosim, uint64_t *words, ls_error 
             uint32_t node = piece->node.index;
             uint64_t bits = unknown[node] & ls__node_mask(piece->width) << piece->lsb;
             unknown[node] &= ~bits;
-            for (uint32_t i = 0; bits && i < n; i++)
+            for (uint32_t i = 0; bits && i < cosim->instances; i++)
                 for (uint32_t b = 0; b < 64; b++)
                     if (bits >> b & 1 &&
                         random_bits(cosim, i, signal->name, at + b - piece->lsb) & 1)
-                        words[cosim->form->slots[node] * n + i] |= UINT64_C(1) << b;
+                        words[ls__state_word(cosim, cosim->form->places[node].slot, i)] |=
+                            UINT64_C(1) << (cosim->form->places[node].bit + b);
         }
     }
     ls__mem_free(unknown);
@@ -63,12 +63,12 @@ static ls_status randomize_registers(ls_cosim *cosim, uint64_t *words, ls_error 
 static ls_status initial_registers(ls_cosim *cosim, uint64_t *words, ls_error *error)
 {
     const ls__graph *g = cosim->graph;
-    size_t n = cosim->instances;
     for (uint32_t i = 0; i < g->initial_count; i++) {
         const ls__initial *initial = &g->initials[i];
-        for (size_t k = 0; k < n; k++)
-            words[cosim->form->slots[initial->node.index] * n + k] =
-                initial->value & initial->known;
+        ls__place place = cosim->form->places[initial->node.index];
+        for (uint32_t k = 0; k < cosim->instances; k++)
+            words[ls__state_word(cosim, place.slot, k)] |= (initial->value & initial->known)
+                                                           << place.bit;
     }
     return cosim->params.randomize ? randomize_registers(cosim, words, error) : LS_OK;
 }
@@ -76,19 +76,19 @@ static ls_status initial_registers(ls_cosim *cosim, uint64_t *words, ls_error *e
 static void initial_pins(ls_cosim *cosim, uint64_t *words)
 {
     const ls__layout *l = &cosim->layout;
-    size_t n = cosim->instances;
-    uint32_t pin = 0;
-    for (uint32_t p = 0; p < cosim->peripherals->count; p++)
-        for (uint32_t j = 0; j < cosim->peripherals->items[p].pin_count; j++, pin++)
-            for (size_t i = 0; i < n; i++)
-                words[(l->pins + pin) * n + i] = cosim->peripherals->items[p].pins[j].initial;
-    for (uint32_t d = 0; d < l->drive_count; d++)
-        for (size_t i = 0; i < n; i++) {
-            uint64_t *input = &words[(l->inputs + l->drives[d].part.input) * n + i];
-            *input =
-                (*input & ~l->drives[d].part.mask) |
-                ls__input_value(&l->drives[d].part, words[(l->pins + l->drives[d].pin) * n + i]);
+    for (uint32_t i = 0; i < cosim->instances; i++) {
+        uint64_t *its = words + ls__state_word(cosim, 0, i);
+        uint32_t pin = l->pins;
+        for (uint32_t p = 0; p < cosim->peripherals->count; p++)
+            for (uint32_t j = 0; j < cosim->peripherals->items[p].pin_count; j++)
+                its[pin++] = cosim->peripherals->items[p].pins[j].initial;
+        for (uint32_t d = 0; d < l->drive_count; d++) {
+            const ls__pin_drive *drive = &l->drives[d];
+            uint64_t *input = &its[l->inputs + drive->part.input];
+            *input = (*input & ~drive->part.mask) |
+                     ls__input_value(&drive->part, its[l->pins + drive->pin]);
         }
+    }
 }
 
 static ls_status initial_values(ls_cosim *cosim, ls_error *error)
@@ -102,13 +102,14 @@ static ls_status initial_values(ls_cosim *cosim, ls_error *error)
     if (status == LS_OK)
         status = initial_registers(cosim, words, error);
     initial_pins(cosim, words);
-    for (size_t i = 0; i < n; i++) {
-        words[LS__SLOT_COLD * n + i] = 2;
-        words[LS__SLOT_WATCH_SOURCE * n + i] = UINT64_MAX;
-        words[LS__SLOT_OWN_NEXT * n + i] = words[LS__SLOT_OWN_END * n + i] =
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t *its = words + ls__state_word(cosim, 0, i);
+        its[LS__SLOT_COLD] = 2;
+        its[LS__SLOT_WATCH_SOURCE] = UINT64_MAX;
+        its[LS__SLOT_OWN_NEXT] = its[LS__SLOT_OWN_END] =
             cosim->shared_capacity + i * cosim->own_capacity;
+        memcpy(cosim->control + ls__control_word(0, i), its, LS__CONTROL_SLOTS * 8);
     }
-    memcpy(cosim->control, words, LS__CONTROL_SLOTS * n * 8);
     if (status == LS_OK)
         status = ls_buffer_write(cosim->state, 0, LS_MEM_NONE, words, bytes, error);
     ls__mem_free(words);
@@ -133,27 +134,18 @@ static void initial_memory(const ls_cosim *cosim, uint32_t memory, uint32_t inst
 
 static ls_status initial_memories(ls_cosim *cosim, ls_error *error)
 {
-    size_t n = cosim->instances;
-    for (uint32_t m = 0; m < cosim->graph->memory_count; m++) {
-        const ls__graph_memory *memory = &cosim->graph->memories[m];
-        uint64_t count = (uint64_t)memory->depth * memory->limbs;
-        uint64_t *one = ls__mem_alloc(count + 1, 8), *all = ls__mem_alloc(count * n + 1, 8);
-        ls_status status = one && all ? LS_OK : ls__fail_oom(error, count * n * 8);
-        for (uint32_t i = 0; status == LS_OK && i < n; i++) {
+    uint64_t total = cosim->layout.memory_words;
+    uint64_t *words = ls__mem_alloc(total + 1, 8);
+    ls_status status = words ? LS_OK : ls__fail_oom(error, total * 8);
+    for (uint32_t i = 0; status == LS_OK && total && i < cosim->instances; i++) {
+        for (uint32_t m = 0; m < cosim->graph->memory_count; m++)
             if (i == 0 || cosim->params.randomize)
-                initial_memory(cosim, m, i, one);
-            for (uint64_t k = 0; k < count; k++)
-                all[k * n + i] = one[k];
-        }
-        if (status == LS_OK && count)
-            status = ls_buffer_write(cosim->memory, cosim->layout.memory_at[m] * n * 8, LS_MEM_NONE,
-                                     all, count * n * 8, error);
-        ls__mem_free(one);
-        ls__mem_free(all);
-        if (status != LS_OK)
-            return status;
+                initial_memory(cosim, m, i, words + cosim->layout.memory_at[m]);
+        status =
+            ls_buffer_write(cosim->memory, i * total * 8, LS_MEM_NONE, words, total * 8, error);
     }
-    return LS_OK;
+    ls__mem_free(words);
+    return status;
 }
 
 static ls_status initial_private(ls_cosim *cosim, ls_error *error)
@@ -204,18 +196,19 @@ static ls_status make_host(ls_cosim *cosim, ls_error *error)
         words += (g->signals[cosim->params.trace[i]].width + 63) / 64 + 1;
     cosim->control = ls__mem_alloc((size_t)LS__CONTROL_SLOTS * cosim->instances, 8);
     cosim->traced = ls__mem_alloc(traces + 1, sizeof *cosim->traced);
-    cosim->traced_words = ls__mem_alloc(words + 1, 8);
+    cosim->now = ls__mem_alloc(traces + 1, sizeof *cosim->now);
+    cosim->traced_words = ls__mem_alloc(words * 2 + 1, 8);
     cosim->marked = ls__mem_alloc(traces + 1, sizeof *cosim->marked);
     cosim->is_marked = ls__mem_alloc(traces + 1, 1);
-    if (!cosim->control || !cosim->traced || !cosim->traced_words || !cosim->marked ||
-        !cosim->is_marked)
+    if (!cosim->control || !cosim->traced || !cosim->now || !cosim->traced_words ||
+        !cosim->marked || !cosim->is_marked)
         return ls__fail_oom(error, words * 8);
-    words = 0;
+    uint64_t *next = cosim->traced_words;
     for (uint32_t i = 0; i < traces; i++) {
-        cosim->traced[i] = cosim->traced_words + words;
-        words += (g->signals[cosim->params.trace[i]].width + 63) / 64 + 1;
+        cosim->traced[i] = next;
+        cosim->now[i] = next + words;
+        next += (g->signals[cosim->params.trace[i]].width + 63) / 64 + 1;
     }
-    cosim->traced_stale = true;
     return LS_OK;
 }
 
@@ -234,7 +227,11 @@ static ls_status make_buffers(ls_cosim *cosim, ls_error *error)
         cosim->graph->effect_count
             ? at_least((uint64_t)l->effect_reserve * 4, n > 64 ? EFFECT_WORDS / 4 : EFFECT_WORDS)
             : 1;
-    cosim->change_words = l->trace_count ? at_least((uint64_t)l->trace_count * 8, CHANGE_WORDS) : 4;
+    uint64_t traced = 0; /* slots, at most */
+    for (uint32_t i = 0; i < cosim->params.trace_count; i++)
+        traced += cosim->graph->signals[cosim->params.trace[i]].piece_count;
+    traced = traced < cosim->graph->node_count ? traced : cosim->graph->node_count;
+    cosim->change_words = traced ? at_least(traced * 8, CHANGE_WORDS) : 4;
     uint64_t log = cosim->peripherals->count
                        ? n * (cosim->log_records + 1) * LS__PERIPHERAL_RECORD_WORDS * 8
                        : 8;
@@ -244,10 +241,11 @@ static ls_status make_buffers(ls_cosim *cosim, ls_error *error)
         const char *label;
     } all[] = {{&cosim->memory, l->memory_words * n * 8, "cosim memories"},
                {&cosim->schedule, 64, "cosim schedule"},
-               {&cosim->changes, (l->trace_count + cosim->change_words) * 8, "cosim changes"},
+               {&cosim->changes, (traced + cosim->change_words) * 8, "cosim changes"},
                {&cosim->effects, n * cosim->effect_words * 8, "cosim messages"},
                {&cosim->log, log, "cosim events"},
                {&cosim->private_memory, l->private_words * n * 4, "cosim peripherals"},
+               {&cosim->control_buffer, n * LS__CONTROL_SLOTS * 8, "cosim control"},
                {&cosim->image, cosim->peripherals->image_bytes, "cosim images"}};
     ls_status status = LS_OK;
     for (size_t i = 0; status == LS_OK && i < sizeof all / sizeof *all; i++)
@@ -340,10 +338,12 @@ void ls_cosim_destroy(ls_cosim **cosim)
         return;
     ls_cosim *c = *cosim;
     *cosim = NULL;
+    ls__form_job_stop(c);
     ls_prepared_destroy(&c->prepared);
     ls_stream_destroy(&c->stream, NULL);
-    ls_buffer **buffers[] = {&c->state,   &c->memory, &c->schedule,       &c->stimulus, &c->changes,
-                             &c->effects, &c->log,    &c->private_memory, &c->image,    &c->table};
+    ls_buffer **buffers[] = {&c->state,   &c->memory,  &c->schedule,      &c->stimulus,
+                             &c->changes, &c->effects, &c->log,           &c->private_memory,
+                             &c->image,   &c->table,   &c->control_buffer};
     for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
         ls_buffer_destroy(buffers[i]);
     ls__form_destroy(&c->form);
@@ -359,7 +359,9 @@ void ls_cosim_destroy(ls_cosim **cosim)
     for (int i = 0; i < 3; i++)
         ls__mem_free(c->rings[i]);
     ls__mem_free(c->traced);
+    ls__mem_free(c->now);
     ls__mem_free(c->traced_words);
+    ls__mem_free(c->trace_previous);
     ls__mem_free(c->marked);
     ls__mem_free(c->is_marked);
     ls__mem_free(c->trace);

@@ -38,25 +38,24 @@ static int ascending(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Puts the new value of a traced node into the signals it is part of, and marks them. */
-static void take_change(ls_cosim *cosim, uint32_t node, uint64_t value, uint32_t *count)
+/* Puts the new value of a traced slot into the signals it is part of, and marks them. */
+static void take_change(ls_cosim *cosim, uint32_t number, uint64_t value, uint32_t *count)
 {
-    const ls__layout *l = &cosim->layout;
-    for (uint32_t k = l->target_first[node]; k < l->target_first[node + 1]; k++) {
-        const ls__trace_target *target = &l->targets[k];
+    const ls__traces *t = &cosim->form->traces;
+    uint64_t differs = value ^ cosim->trace_previous[number];
+    cosim->trace_previous[number] = value;
+    for (uint32_t k = t->first[number]; k < t->first[number + 1]; k++) {
+        const ls__trace_target *target = &t->targets[k];
         uint64_t mask = ls__node_mask(target->width);
+        if (!(differs >> target->from & mask))
+            continue;
         uint64_t part = value >> target->from & mask;
         uint64_t *words = cosim->traced[target->traced] + target->to / 64;
         uint32_t shift = target->to % 64;
-        uint64_t low = (words[0] & ~(mask << shift)) | part << shift;
-        bool changed = low != words[0];
-        words[0] = low;
-        if (shift + target->width > 64) {
-            uint64_t high = (words[1] & ~(mask >> (64 - shift))) | part >> (64 - shift);
-            changed = changed || high != words[1];
-            words[1] = high;
-        }
-        if (changed && !cosim->is_marked[target->traced]) {
+        words[0] = (words[0] & ~(mask << shift)) | part << shift;
+        if (shift + target->width > 64)
+            words[1] = (words[1] & ~(mask >> (64 - shift))) | part >> (64 - shift);
+        if (!cosim->is_marked[target->traced]) {
             cosim->is_marked[target->traced] = 1;
             cosim->marked[(*count)++] = target->traced;
         }
@@ -132,16 +131,16 @@ static void deliver(ls_cosim *cosim, uint32_t instance, reports r)
 
 static ls_status drain_instance(ls_cosim *cosim, uint32_t i, ls_error *error)
 {
-    uint64_t changes = cosim->control[ls__state_word(cosim, LS__SLOT_CHANGE_COUNT, i)];
-    uint64_t effects = cosim->control[ls__state_word(cosim, LS__SLOT_EFFECT_COUNT, i)];
-    uint64_t events = cosim->control[ls__state_word(cosim, LS__SLOT_LOG_COUNT, i)];
+    uint64_t changes = cosim->control[ls__control_word(LS__SLOT_CHANGE_COUNT, i)];
+    uint64_t effects = cosim->control[ls__control_word(LS__SLOT_EFFECT_COUNT, i)];
+    uint64_t events = cosim->control[ls__control_word(LS__SLOT_LOG_COUNT, i)];
     if (i != cosim->params.trace_instance)
         changes = 0;
     if (!changes && !effects && !events)
         return LS_OK;
     events *= LS__PERIPHERAL_RECORD_WORDS;
     reports r = {0};
-    ls_status status = read_words(cosim->changes, cosim->layout.trace_count, changes, &r.change,
+    ls_status status = read_words(cosim->changes, cosim->form->traces.count, changes, &r.change,
                                   &cosim->rings[0], &cosim->ring_words[0], error);
     if (status == LS_OK)
         status = read_words(cosim->effects, i * cosim->effect_words, effects, &r.effect,

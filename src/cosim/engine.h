@@ -6,6 +6,7 @@
  *   design.c    designs and their names; clocks.c: which inputs are clocks
  *   layout.c    places in the state that do not depend on the form; outputs, traces, pins
  *   table.c     the table-driven form: nodes sorted into runs
+ *   plan.c      the compiled form: blocks and places; emit_gated.c, emit_node.c: its text
  *   sections.c  the parts of the table that both forms use: clocks, writes, effects, reports
  *   prelude.c   the Kernel C around a form
  *   form.c      from text to a program with buffers; changing from one form to another
@@ -14,9 +15,8 @@
  *   run.c       submissions; drain.c: what they report
  *   state.c     values, memories, save and restore
  *
- * State of all instances is one buffer of 64-bit slots: slot k of instance i is word
- * k * instances + i. The first `common` slots are the same in every form (kernels/driver.kc); what
- * follows belongs to the form.
+ * State is one buffer of 64-bit slots, those of an instance one behind the other. The first
+ * `common` slots are the same in every form (kernels/driver.kc); what follows belongs to the form.
  */
 #ifndef LS_COSIM_ENGINE_H
 #define LS_COSIM_ENGINE_H
@@ -93,7 +93,7 @@ typedef struct ls__observed {
     uint64_t mask;
 } ls__observed;
 
-/* Where a traced node's bits belong: bits [from, from + width) of it are bits [to, ...) of traced
+/* Where bits of a traced slot belong: bits [from, from + width) of it are bits [to, ...) of traced
  * signal `traced`. */
 typedef struct ls__trace_target {
     uint32_t traced, to;
@@ -114,15 +114,11 @@ typedef struct ls__pin_piece {
 
 /* Places in the state, and what is observed: the same for all forms. */
 typedef struct ls__layout {
-    uint32_t pins, pending, seen, triggered, input_dirty, outputs, effect_previous, loop_previous, inputs,
-        common;
+    uint32_t pins, pending, seen, triggered, input_dirty, outputs, effect_previous, loop_previous,
+        inputs, common;
     uint32_t pin_count, loop_count, effect_previous_count, effect_reserve;
     ls__observed *observed; /* parts of outputs, in order of the ports */
     uint32_t observed_count;
-    ls__observed *traces; /* traced nodes */
-    uint32_t trace_count;
-    ls__trace_target *targets; /* by traced node: [target_first[k], target_first[k + 1]) */
-    uint32_t *target_first;
     ls__pin_drive *drives;
     uint32_t drive_count;
     ls__pin_piece *pieces;
@@ -134,6 +130,21 @@ typedef struct ls__layout {
     uint32_t private_words;
     uint64_t *input_active; /* bit: a node reads this input */
 } ls__layout;
+
+/* Where a node's value is: bits [bit, bit + its width) of a slot. */
+typedef struct ls__place {
+    uint32_t slot; /* LS__NO_SLOT: kept nowhere */
+    uint32_t bit;
+} ls__place;
+
+/* Slots with traced nodes in them; each with what its bits belong to. */
+typedef struct ls__traces {
+    uint32_t *slots;
+    uint64_t *masks;
+    uint32_t count;
+    ls__trace_target *targets; /* of slot k: [first[k], first[k + 1]) */
+    uint32_t *first;
+} ls__traces;
 
 /* Places of the sections in the table. */
 typedef struct ls__sections {
@@ -147,7 +158,8 @@ typedef LS__VEC(uint32_t) ls__words;
 typedef struct ls__form {
     ls_cosim_form kind;
     bool gated;
-    uint32_t *slots;      /* by node; LS__NO_SLOT: kept nowhere */
+    ls__place *places; /* by node */
+    ls__traces traces;
     uint32_t slot_count;  /* of one instance */
     uint32_t node_base;   /* table: slot of the first record's result */
     uint32_t lanes;       /* of a workgroup */
@@ -176,6 +188,9 @@ typedef struct ls__queue {
     bool changed;
 } ls__queue;
 
+/* A form that is made on a thread of its own (background.c). */
+typedef struct ls__form_job ls__form_job;
+
 struct ls_cosim {
     ls_design *design;
     const ls__graph *graph;
@@ -188,10 +203,13 @@ struct ls_cosim {
     ls_stream *stream;
     ls_prepared *prepared;
     ls_buffer *state, *memory, *schedule, *stimulus, *changes, *effects, *log, *private_memory,
-        *image, *table;
-    uint64_t *control; /* LS__CONTROL_SLOTS * instances, as downloaded last */
+        *image, *table, *control_buffer;
+    uint64_t *control; /* LS__CONTROL_SLOTS of each instance, as downloaded last */
     bool cold;         /* values of some instance do not follow from its state */
-    bool traced_stale; /* the host's copy of traced values */
+    bool seeded;       /* `traced` holds what the sink knows */
+    bool now_stale;    /* values were changed by something other than a run */
+    bool in_run;
+    bool compile_later; /* when the run turns out to be long */
     /* schedule */
     uint32_t period;
     uint64_t *schedule_words; /* heads of all edges, then operations */
@@ -206,14 +224,18 @@ struct ls_cosim {
     uint64_t *rings[3]; /* as read last: changes, effects, log */
     uint64_t ring_words[3];
     uint32_t *trace;   /* numbers of the traced signals */
-    uint64_t **traced; /* by traced signal: its value, in traced_words */
+    uint64_t **traced; /* by traced signal: its value as reported last, in traced_words */
+    uint64_t **now;    /* its value now */
     uint64_t *traced_words;
-    uint32_t *marked; /* traced signals that changed */
+    uint64_t *trace_previous; /* by slot of form->traces, as on the device */
+    uint32_t *marked;         /* traced signals that changed */
     uint8_t *is_marked;
+    ls__form_job *job;  /* the form that comes, when one does */
     uint64_t chunk;     /* edges of the next submission */
     bool loops_limited; /* llvmpipe: docs/spirv.md */
     ls_cosim_counters counters;
-    bool failed; /* the run cannot go on */
+    uint64_t edges_before; /* done in another form */
+    bool failed;           /* the run cannot go on */
 };
 
 ls_status ls__layout_create(ls_cosim *cosim, ls_error *error);
@@ -224,8 +246,24 @@ void ls__sections_write(const ls_cosim *cosim, ls__form *form, ls__words *table,
 /* The text in front of a form: numbers, driver.kc, peripherals. */
 void ls__prelude_write(const ls_cosim *cosim, const ls__form *form, ls__strbuf *text);
 
+/* Plans the form, fills in its places and table, and writes its text. */
+typedef ls_status ls__form_builder(const ls_cosim *cosim, ls__form *form, ls__arena *arena,
+                                   ls__strbuf *text, ls_error *error);
+ls_status ls__form_build(const ls_cosim *cosim, ls_cosim_form kind, uint32_t lanes,
+                         ls__form_builder *build, ls__form **form, ls_error *error);
+ls_status ls__gated_create(const ls_cosim *cosim, ls__form **form, ls_error *error);
 ls_status ls__table_create(const ls_cosim *cosim, uint32_t lanes, ls__form **form, ls_error *error);
 
+/* Begins to make the compiled form on a thread. */
+ls_status ls__form_job_start(ls_cosim *cosim, ls_error *error);
+/* The form when it is ready (then the caller owns it), or NULL. */
+ls__form *ls__form_job_take(ls_cosim *cosim);
+void ls__form_job_stop(ls_cosim *cosim); /* waits */
+void ls__log(const ls_cosim *cosim, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Between submissions: begins to make the compiled form when the run is long, changes to it when it
+ * is ready. */
+ls_status ls__form_advance(ls_cosim *cosim, ls_error *error);
 /* Compiles and installs the first form of a run. */
 ls_status ls__form_choose(ls_cosim *cosim, ls_error *error);
 ls_status ls__form_compile(const ls_cosim *cosim, ls__form *form, ls_tier tier, ls_error *error);
@@ -251,8 +289,12 @@ ls_status ls__drain(ls_cosim *cosim, ls_error *error);
 /* Values of the state as they follow from registers and inputs. */
 ls_status ls__cosim_settle(ls_cosim *cosim, ls_error *error);
 
-/* Brings the host's copy of traced values up to date after something other than a run. */
-ls_status ls__cosim_refresh_traced(ls_cosim *cosim, ls_error *error);
+/* Before the first edge: what traced signals are counts as reported. */
+ls_status ls__traced_seed(ls_cosim *cosim, ls_error *error);
+/* Tells the device which values of traced slots have been reported: those in cosim->traced. */
+ls_status ls__traced_upload(ls_cosim *cosim, ls_error *error);
+/* Slots of the traced signals in a form with places. */
+ls_status ls__traces_create(const ls_cosim *cosim, ls__form *form, ls_error *error);
 
 /* Text of a Yosys format string with its arguments; appends. */
 void ls__format_effect(const ls__graph *graph, const ls__graph_effect *effect,
@@ -260,7 +302,20 @@ void ls__format_effect(const ls__graph *graph, const ls__graph_effect *effect,
 
 static inline uint64_t ls__state_word(const ls_cosim *cosim, uint32_t slot, uint32_t instance)
 {
-    return (uint64_t)slot * cosim->instances + instance;
+    return (uint64_t)instance * cosim->form->slot_count + slot;
+}
+/* Instances that the buffer of the state has room for: compiled code masks their number. */
+static inline uint32_t ls__state_instances(const ls_cosim *cosim, const ls__form *form)
+{
+    uint32_t count = 1;
+    while (count < cosim->instances && form->kind == LS_COSIM_COMPILED)
+        count *= 2;
+    return form->kind == LS_COSIM_COMPILED ? count : cosim->instances;
+}
+/* Index in cosim->control. */
+static inline uint64_t ls__control_word(uint32_t slot, uint32_t instance)
+{
+    return (uint64_t)instance * LS__CONTROL_SLOTS + slot;
 }
 
 #endif

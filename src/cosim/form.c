@@ -31,6 +31,37 @@ static bool include(void *context, const char *path, char **text, size_t *length
     return false;
 }
 
+ls_status ls__form_build(const ls_cosim *cosim, ls_cosim_form kind, uint32_t lanes,
+                         ls__form_builder *build, ls__form **out, ls_error *error)
+{
+    *out = NULL;
+    ls__form *form = ls__mem_alloc(1, sizeof *form);
+    if (!form)
+        return ls__fail_oom(error, sizeof *form);
+    form->kind = kind;
+    form->lanes = lanes;
+    form->places = ls__mem_alloc(cosim->graph->node_count + 1, sizeof *form->places);
+    ls__oom oom;
+    ls__arena arena;
+    ls__strbuf text = {0};
+    ls__arena_init(&arena, &oom, 0);
+    if (!form->places || setjmp(oom.jump)) {
+        ls__arena_finish(&arena);
+        ls__form_destroy(&form);
+        return ls__fail_oom(error, 0);
+    }
+    ls_status status = build(cosim, form, &arena, &text, error);
+    ls__arena_finish(&arena);
+    form->text = text.text;
+    form->text_length = text.length;
+    if (status == LS_OK && text.failed)
+        status = ls__fail_oom(error, text.length);
+    if (status != LS_OK)
+        ls__form_destroy(&form);
+    *out = form;
+    return status;
+}
+
 ls_status ls__form_compile(const ls_cosim *cosim, ls__form *form, ls_tier tier, ls_error *error)
 {
     ls_compile_params compile = LS_COMPILE_PARAMS_INIT;
@@ -56,7 +87,11 @@ void ls__form_destroy(ls__form **form)
     if (!form || !*form)
         return;
     ls_program_destroy(&(*form)->program);
-    ls__mem_free((*form)->slots);
+    ls__mem_free((*form)->places);
+    ls__mem_free((*form)->traces.slots);
+    ls__mem_free((*form)->traces.masks);
+    ls__mem_free((*form)->traces.targets);
+    ls__mem_free((*form)->traces.first);
     ls__mem_free((*form)->table);
     ls__mem_free((*form)->text);
     ls__mem_free(*form);
@@ -74,32 +109,47 @@ ls_status ls__make_buffer(ls_cosim *cosim, uint64_t bytes, const char *label, ls
     return ls_buffer_create(cosim->device, &params, buffer, error);
 }
 
+static uint64_t take(const uint64_t *words, ls__place place, uint8_t width)
+{
+    return words[place.slot] >> place.bit & ls__node_mask(width);
+}
+
+static void put(uint64_t *words, ls__place place, uint8_t width, uint64_t value)
+{
+    uint64_t mask = ls__node_mask(width) << place.bit;
+    words[place.slot] = (words[place.slot] & ~mask) | (value << place.bit & mask);
+}
+
 /* What the values of all instances are in the new form, from those of the old one, or constants
  * only. */
 static ls_status translate(ls_cosim *cosim, const ls__form *form, uint64_t *words, ls_error *error)
 {
     const ls__graph *g = cosim->graph;
-    size_t n = cosim->instances;
+    const ls__form *old_form = cosim->form;
     for (uint32_t k = 0; k < g->node_count; k++)
-        if (g->nodes[k].op == LS__NODE_CONST && form->slots[k] != LS__NO_SLOT)
-            for (size_t i = 0; i < n; i++)
-                words[form->slots[k] * n + i] = g->nodes[k].imm;
-    if (!cosim->form)
+        if (g->nodes[k].op == LS__NODE_CONST && form->places[k].slot != LS__NO_SLOT)
+            for (size_t i = 0; i < cosim->instances; i++)
+                put(words + i * form->slot_count, form->places[k], g->nodes[k].width,
+                    g->nodes[k].imm);
+    if (!old_form)
         return LS_OK;
-    uint64_t *old = ls__mem_alloc((size_t)cosim->form->slot_count * n, sizeof *old);
+    uint64_t count = (uint64_t)old_form->slot_count * cosim->instances;
+    uint64_t *old = ls__mem_alloc(count, sizeof *old);
     if (!old)
-        return ls__fail_oom(error, cosim->form->slot_count * n * sizeof *old);
-    ls_status status = ls_buffer_read(cosim->state, 0, LS_MEM_NONE, old,
-                                      (uint64_t)cosim->form->slot_count * n * sizeof *old, error);
-    if (status == LS_OK) {
-        memcpy(words, old, cosim->layout.common * n * sizeof *old);
+        return ls__fail_oom(error, count * sizeof *old);
+    ls_status status =
+        ls_buffer_read(cosim->state, 0, LS_MEM_NONE, old, count * sizeof *old, error);
+    for (size_t i = 0; status == LS_OK && i < cosim->instances; i++) {
+        uint64_t *to = words + i * form->slot_count;
+        const uint64_t *from = old + i * old_form->slot_count;
+        memcpy(to, from, cosim->layout.common * sizeof *to);
         for (uint32_t k = 0; k < g->initial_count; k++) {
             uint32_t node = g->initials[k].node.index;
-            memcpy(words + form->slots[node] * n, old + cosim->form->slots[node] * n,
-                   n * sizeof *old);
+            put(to, form->places[node], g->nodes[node].width,
+                take(from, old_form->places[node], g->nodes[node].width));
         }
-        for (size_t i = 0; i < n; i++)
-            words[LS__SLOT_COLD * n + i] = 1;
+        if (!to[LS__SLOT_COLD])
+            to[LS__SLOT_COLD] = 1;
     }
     ls__mem_free(old);
     return status;
@@ -109,9 +159,10 @@ ls_status ls__cosim_prepare(ls_cosim *cosim, ls_error *error)
 {
     if (cosim->prepared)
         return LS_OK;
-    ls_buffer *buffers[] = {cosim->state,   cosim->memory,  cosim->schedule, cosim->stimulus,
-                            cosim->changes, cosim->effects, cosim->log,      cosim->private_memory,
-                            cosim->image,   cosim->table};
+    ls_buffer *buffers[] = {cosim->state,    cosim->memory,         cosim->schedule,
+                            cosim->stimulus, cosim->changes,        cosim->effects,
+                            cosim->log,      cosim->private_memory, cosim->image,
+                            cosim->table,    cosim->control_buffer};
     enum { COUNT = sizeof buffers / sizeof *buffers };
     ls_range ranges[COUNT];
     for (uint32_t i = 0; i < COUNT; i++)
@@ -131,7 +182,8 @@ ls_status ls__cosim_prepare(ls_cosim *cosim, ls_error *error)
     ls_status status = ls_batch_create(cosim->device, &batch, error);
     if (status == LS_OK)
         status = ls_batch_dispatch(batch, &dispatch, error);
-    ls_range control = {cosim->state, 0, (uint64_t)LS__CONTROL_SLOTS * cosim->instances * 8};
+    ls_range control = {cosim->control_buffer, 0,
+                        (uint64_t)LS__CONTROL_SLOTS * cosim->instances * 8};
     if (status == LS_OK)
         status = ls_batch_download_slot(batch, control, LS_MEM_NONE, 0, NULL, error);
     if (status == LS_OK)
@@ -142,7 +194,7 @@ ls_status ls__cosim_prepare(ls_cosim *cosim, ls_error *error)
 
 ls_status ls__form_install(ls_cosim *cosim, ls__form *form, ls_error *error)
 {
-    uint64_t count = (uint64_t)form->slot_count * cosim->instances;
+    uint64_t count = (uint64_t)form->slot_count * ls__state_instances(cosim, form);
     ls_buffer *state = NULL, *table = NULL;
     uint64_t *words = ls__mem_alloc(count, sizeof *words);
     ls_status status = words ? LS_OK : ls__fail_oom(error, count * sizeof *words);
@@ -174,7 +226,11 @@ ls_status ls__form_install(ls_cosim *cosim, ls__form *form, ls_error *error)
     cosim->table = table;
     cosim->cold = true;
     cosim->counters.form = form->kind;
-    return LS_OK;
+    cosim->edges_before = cosim->counters.edges;
+    /* Better code comes when it is ready; without it, the run goes on as it is. */
+    if (form->kind == LS_COSIM_COMPILED)
+        ls_program_optimize(form->program, NULL);
+    return cosim->seeded ? ls__traced_upload(cosim, error) : LS_OK;
 }
 
 /* On the host's own threads a lane alone is fastest: there are no gathers to wait for. */
@@ -184,15 +240,57 @@ static uint32_t lanes_of(const ls_cosim *cosim)
     return strcmp(name, "cpu") == 0 || strcmp(name, "reference") == 0 ? 1 : 32;
 }
 
+/* The largest graph that is compiled unasked: beyond, the front end takes seconds. */
+enum { MOST_COMPILED = 150000 };
+
+/* Whether a run that may choose becomes compiled after a while. */
+static bool is_compiled_later(const ls_cosim *cosim)
+{
+    const char *name = ls_device_name(cosim->device);
+    if (cosim->params.form != LS_COSIM_AUTO)
+        return false;
+    if (strcmp(name, "cpu") != 0) {
+        ls__log(cosim,
+                "table-driven: compiled code is for the cpu device when nothing is asked for");
+        return false;
+    }
+    if (cosim->graph->node_count > MOST_COMPILED) {
+        ls__log(cosim, "table-driven: %u nodes are more than %u, up to which code is made",
+                cosim->graph->node_count, MOST_COMPILED);
+        return false;
+    }
+    ls__log(cosim, "table-driven until compiled code is ready");
+    return true;
+}
+
 ls_status ls__form_choose(ls_cosim *cosim, ls_error *error)
 {
     ls__form *form = NULL;
-    ls_status status = ls__table_create(cosim, lanes_of(cosim), &form, error);
+    cosim->compile_later = is_compiled_later(cosim);
+    ls_status status = cosim->params.form == LS_COSIM_COMPILED
+                           ? ls__gated_create(cosim, &form, error)
+                           : ls__table_create(cosim, lanes_of(cosim), &form, error);
     if (status == LS_OK)
         status = ls__form_compile(cosim, form, LS_TIER_QUICK, error);
     if (status != LS_OK) {
         ls__form_destroy(&form);
         return status;
     }
+    return ls__form_install(cosim, form, error);
+}
+
+/* A program that is done in less does not need better code. */
+enum { LONG_RUN_NS = 100000000 };
+
+ls_status ls__form_advance(ls_cosim *cosim, ls_error *error)
+{
+    if (cosim->compile_later && !cosim->job && cosim->counters.device_ns > LONG_RUN_NS) {
+        cosim->compile_later = false;
+        return ls__form_job_start(cosim, error);
+    }
+    ls__form *form = ls__form_job_take(cosim);
+    if (!form)
+        return LS_OK;
+    ls__log(cosim, "compiled: %u blocks; optimised code follows", form->block_count);
     return ls__form_install(cosim, form, error);
 }

@@ -30,7 +30,7 @@ static void visit_pieces(const ls__graph_signal *s, uint32_t bit, uint32_t width
     }
 }
 
-/* --- outputs and traces ----------------------------------------------------------------------- */
+/* --- outputs -------------------------------------------------------------------------------- */
 
 static ls_status observe_outputs(const ls__graph *g, ls__layout *l, ls_error *error)
 {
@@ -47,54 +47,6 @@ static ls_status observe_outputs(const ls__graph *g, ls__layout *l, ls_error *er
             l->observed[l->observed_count++] = (ls__observed){s->pieces[p].node, s->pieces[p].lsb,
                                                               ls__node_mask(s->pieces[p].width)};
     }
-    return LS_OK;
-}
-
-/* Traced nodes, each once, with what they are parts of. */
-static ls_status observe_traces(ls_cosim *cosim, ls_error *error)
-{
-    const ls__graph *g = cosim->graph;
-    ls__layout *l = &cosim->layout;
-    uint64_t pieces = 0;
-    for (uint32_t i = 0; i < cosim->params.trace_count; i++)
-        pieces += g->signals[cosim->params.trace[i]].piece_count;
-    uint32_t *number = ls__mem_alloc(g->node_count + 1, sizeof *number);
-    l->traces = ls__mem_alloc(pieces + 1, sizeof *l->traces);
-    l->targets = ls__mem_alloc(pieces + 1, sizeof *l->targets);
-    l->target_first = ls__mem_alloc(pieces + 2, sizeof *l->target_first);
-    if (!number || !l->traces || !l->targets || !l->target_first) {
-        ls__mem_free(number);
-        return ls__fail_oom(error, pieces * sizeof *l->traces);
-    }
-    /* Numbers are 1 + number; counts go to target_first[number + 1]. */
-    for (uint32_t pass = 0; pass < 2; pass++) {
-        for (uint32_t i = 0; i < cosim->params.trace_count; i++) {
-            const ls__graph_signal *s = &g->signals[cosim->params.trace[i]];
-            uint32_t to = 0;
-            for (uint32_t p = 0; p < s->piece_count; to += s->pieces[p].width, p++) {
-                const ls__piece *piece = &s->pieces[p];
-                uint32_t node = piece->node.index;
-                if (g->nodes[node].op == LS__NODE_CONST)
-                    continue;
-                if (pass == 0) {
-                    if (!number[node]) {
-                        number[node] = ++l->trace_count;
-                        l->traces[l->trace_count - 1].node = piece->node;
-                    }
-                    l->traces[number[node] - 1].mask |= ls__node_mask(piece->width) << piece->lsb;
-                    l->target_first[number[node] + 1]++;
-                } else {
-                    l->targets[l->target_first[number[node]]++] =
-                        (ls__trace_target){i, to, piece->lsb, piece->width};
-                }
-            }
-        }
-        if (pass == 0)
-            for (uint32_t k = 0; k < l->trace_count; k++)
-                l->target_first[k + 2] += l->target_first[k + 1];
-    }
-    /* Pass 1 has moved each start to its end, which is the next one's start. */
-    ls__mem_free(number);
     return LS_OK;
 }
 
@@ -213,8 +165,6 @@ ls_status ls__layout_create(ls_cosim *cosim, ls_error *error)
         return ls__fail_oom(error, g->memory_count * sizeof(uint64_t));
     ls_status status = observe_outputs(g, l, error);
     if (status == LS_OK)
-        status = observe_traces(cosim, error);
-    if (status == LS_OK)
         status = place_peripherals(cosim, error);
     if (status != LS_OK)
         return status;
@@ -245,9 +195,6 @@ ls_status ls__layout_create(ls_cosim *cosim, ls_error *error)
 void ls__layout_destroy(ls__layout *l)
 {
     ls__mem_free(l->observed);
-    ls__mem_free(l->traces);
-    ls__mem_free(l->targets);
-    ls__mem_free(l->target_first);
     ls__mem_free(l->drives);
     ls__mem_free(l->pieces);
     ls__mem_free(l->effect_previous_at);

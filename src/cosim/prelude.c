@@ -30,7 +30,7 @@ static void write_places(const ls_cosim *cosim, const ls__form *form, ls__strbuf
                   {"LANES", form->lanes},
                   {"DRIVES", l->drive_count},
                   {"OUTPUTS", l->observed_count},
-                  {"TRACES", l->trace_count},
+                  {"TRACES", form->traces.count},
                   {"DOMAINS", cosim->graph->domain_count},
                   {"WRITES", cosim->graph->write_count},
                   {"EFFECTS", cosim->graph->effect_count},
@@ -52,8 +52,19 @@ static void write_places(const ls_cosim *cosim, const ls__form *form, ls__strbuf
         define(text, places[i].name, places[i].value, "u");
     define(text, "INPUTS", l->inputs, "ul");
     define(text, "INPUT_DIRTY", l->input_dirty, "ul");
-    define(text, "INSTANCES", cosim->instances, "ul");
-    define(text, "LS_PIN_STRIDE", cosim->instances, "ul");
+    define(text, "STATE_WORDS", form->slot_count, "ul");
+    uint32_t instances = ls__state_instances(cosim, form);
+    define(text, "ALL_WORDS", (uint64_t)form->slot_count * instances, "ul");
+    define(text, "INSTANCE_MASK", instances - 1, "ul");
+    ls__strbuf_printf(text,
+                      "#define STATE u64 state[static ALL_WORDS], u64 instance\n"
+                      "#define SLOTS u64 *s = state%s;\n"
+                      "#define MEMORY u64 *m = memory%s;\n",
+                      cosim->instances == 1 ? "" : " + (instance & INSTANCE_MASK) * STATE_WORDS",
+                      cosim->instances == 1 ? "" : " + (instance & INSTANCE_MASK) * MEMORY_WORDS");
+    define(text, "MEMORY_WORDS", l->memory_words, "ul");
+    define(text, "CONTROL_SLOTS", LS__CONTROL_SLOTS, "ul");
+    define(text, "LS_PIN_STRIDE", 1, "ul");
     define(text, "TRACE_INSTANCE", cosim->params.trace_instance, "ul");
     define(text, "EFFECT_WORDS", cosim->effect_words, "ul");
     define(text, "EFFECT_RESERVE", l->effect_reserve, "ul");
@@ -68,11 +79,10 @@ static void write_gather(const ls_cosim *cosim, const ls__form *form, ls__strbuf
     const ls__layout *l = &cosim->layout;
     for (uint32_t i = 0; i < l->piece_count; i++) {
         const ls__pin_piece *p = &l->pieces[i];
-        ls__strbuf_printf(text,
-                          "    s[%" PRIu32 "ul * INSTANCES] %s (s[%" PRIu32
-                          "ul * INSTANCES] >> %u & %" PRIu64 "ul) << %u;\n",
-                          l->pins + p->pin, p->position ? "|=" : "=", form->slots[p->node.index],
-                          p->lsb, p->mask, p->position);
+        ls__strbuf_printf(
+            text, "    s[%" PRIu32 "ul] %s (s[%" PRIu32 "ul] >> %u & %" PRIu64 "ul) << %u;\n",
+            l->pins + p->pin, p->position ? "|=" : "=", form->places[p->node.index].slot,
+            form->places[p->node.index].bit + p->lsb, p->mask, p->position);
     }
 }
 
@@ -83,9 +93,9 @@ static void write_pending(const ls_cosim *cosim, ls__strbuf *text)
     for (uint32_t i = 0; i < l->drive_count; i++) {
         const ls__pin_drive *d = &l->drives[i];
         ls__strbuf_printf(text,
-                          "    if (((s[%" PRIu32 "ul * INSTANCES] >> %u << %u ^ s[%" PRIu32
-                          "ul * INSTANCES]) & %" PRIu64 "ul) != 0ul)\n"
-                          "        s[%" PRIu32 "ul * INSTANCES] |= %" PRIu64 "ul;\n",
+                          "    if (((s[%" PRIu32 "ul] >> %u << %u ^ s[%" PRIu32 "ul]) & %" PRIu64
+                          "ul) != 0ul)\n"
+                          "        s[%" PRIu32 "ul] |= %" PRIu64 "ul;\n",
                           l->pins + d->pin, d->part.right, d->part.left, l->inputs + d->part.input,
                           d->part.mask, l->pending + i / 64, UINT64_C(1) << (i % 64));
     }
@@ -103,8 +113,8 @@ static void write_peripherals(const ls_cosim *cosim, const ls__form *form, ls__s
         for (uint32_t i = 0; i < all->count; i++) {
             ls__strbuf_printf(text,
                               "    ls_peripheral_%" PRIu32 "(s + %" PRIu32
-                              "ul * INSTANCES, private_memory + (instance * %" PRIu32
-                              "ul + %" PRIu32 "ul), image, log + instance * LOG_WORDS, edge, "
+                              "ul, private_memory + (instance * %" PRIu32 "ul + %" PRIu32
+                              "ul), image, log + instance * LOG_WORDS, edge, "
                               "(u32)instance);\n",
                               i, cosim->layout.pins + pin, cosim->layout.private_words,
                               cosim->layout.private_at[i]);

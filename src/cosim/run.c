@@ -14,7 +14,7 @@ enum { QUICK_NS = 2000000, SLOW_NS = 8000000, FIRST_CHUNK = 64, MOST_CHUNK = 1 <
 
 static uint64_t control_of(const ls_cosim *cosim, uint32_t slot, uint32_t instance)
 {
-    return cosim->control[ls__state_word(cosim, slot, instance)];
+    return cosim->control[ls__control_word(slot, instance)];
 }
 
 ls_status ls__cosim_submit(ls_cosim *cosim, uint64_t until, bool resume, ls_error *error)
@@ -71,8 +71,14 @@ static ls_status fail_unsettled(ls_cosim *cosim, uint32_t instance, ls_error *er
                         "edge %" PRIu64 ", instance %" PRIu32 ": too many messages at one edge",
                         edge, instance);
     ls__strbuf names = {0};
-    bool is_loop = what >> 32 == 1;
-    append_names(g, is_loop ? (uint32_t)what : g->domains[what - 1].clock.index, &names);
+    bool is_loop = what >> 32 != 0;
+    for (uint32_t n = 0; what >> 32 == 3 && n < g->node_count && names.length < 200; n++)
+        if (g->nodes[n].flags & LS__NODE_LOOP) {
+            ls__strbuf_printf(&names, "%s", names.length ? ", " : "");
+            append_names(g, n, &names);
+        }
+    if (what >> 32 != 3)
+        append_names(g, is_loop ? (uint32_t)what : g->domains[what - 1].clock.index, &names);
     ls__fail(error, LS_E_FAILED,
              "edge %" PRIu64 ", instance %" PRIu32 ": %s never settles: %s still changes after 100 "
              "rounds",
@@ -121,7 +127,7 @@ static uint64_t most_edges(const ls_cosim *cosim)
      */
     uint64_t serial = 400 + (uint64_t)l->drive_count + g->write_count +
                       4 * ((uint64_t)g->domain_count + g->effect_count + l->loop_count) +
-                      (g->reg_count + l->observed_count + l->trace_count) / 16;
+                      (g->reg_count + l->observed_count + cosim->form->traces.count) / 16;
     uint64_t rounds =
         (serial + cosim->form->edge_rounds) * (g->has_derived || g->has_loops ? 4 : 1);
     return rounds < 20000 ? 40000 / rounds : 1;
@@ -134,7 +140,9 @@ static ls_status run_chunk(ls_cosim *cosim, uint64_t until, uint64_t lowest, boo
     uint64_t most = most_edges(cosim);
     cosim->chunk = cosim->chunk < most ? cosim->chunk : most;
     uint64_t limit = until - lowest > cosim->chunk ? lowest + cosim->chunk : until;
-    ls_status status = ls__schedule_upload(cosim, error);
+    ls_status status = ls__form_advance(cosim, error);
+    if (status == LS_OK)
+        status = ls__schedule_upload(cosim, error);
     if (status == LS_OK)
         status = ls__stimulus_upload(cosim, &limit, error);
     uint64_t before = ls__os_now_ns(), edges = edges_done(cosim);
@@ -144,6 +152,7 @@ static ls_status run_chunk(ls_cosim *cosim, uint64_t until, uint64_t lowest, boo
         return status;
     uint64_t took = ls__os_now_ns() - before;
     cosim->counters.edges += edges_done(cosim) - edges;
+    cosim->now_stale = false;
     if (took < QUICK_NS && limit - lowest >= cosim->chunk && cosim->chunk < most)
         cosim->chunk *= 2;
     else if (took > SLOW_NS && cosim->chunk > 1)
@@ -165,19 +174,19 @@ ls_status ls_cosim_run(ls_cosim *cosim, uint64_t until, const volatile int *canc
         return ls__fail(error, LS_E_STATE, "an earlier run has failed");
     if (!cosim->chunk)
         cosim->chunk = FIRST_CHUNK;
-    ls_status refreshed = ls__cosim_refresh_traced(cosim, error);
-    if (refreshed != LS_OK)
-        return refreshed;
-    for (bool resume = true;; resume = false) {
+    ls_status status = ls__traced_seed(cosim, error);
+    cosim->in_run = true;
+    for (bool resume = true; status == LS_OK; resume = false) {
         uint64_t lowest = lowest_edge(cosim, until, resume);
         if (lowest == LS_FOREVER)
-            return LS_OK;
+            break;
         if (cancel && *cancel)
-            return ls__fail(error, LS_E_CANCELLED, "cancelled at edge %" PRIu64, lowest);
-        ls_status status = run_chunk(cosim, until, lowest, resume, error);
-        if (status != LS_OK)
-            return status;
+            status = ls__fail(error, LS_E_CANCELLED, "cancelled at edge %" PRIu64, lowest);
+        else
+            status = run_chunk(cosim, until, lowest, resume, error);
     }
+    cosim->in_run = false;
+    return status;
 }
 
 uint64_t ls_cosim_edge(const ls_cosim *cosim, uint32_t instance)
@@ -221,7 +230,10 @@ void ls_cosim_count(const ls_cosim *cosim, ls_cosim_counters *counters)
     ls_cosim_counters all = cosim->counters;
     for (uint32_t i = 0; i < cosim->instances; i++)
         all.blocks_evaluated += control_of(cosim, LS__SLOT_EVALUATED, i);
-    all.blocks_total = cosim->form->block_count * all.edges;
+    ls_tier_info tier = {.struct_size = sizeof tier};
+    ls_program_tier(cosim->form->program, &tier);
+    all.optimized = tier.state == LS_TIER_STATE_OPTIMIZED;
+    all.blocks_total = cosim->form->block_count * (all.edges - cosim->edges_before);
     size_t size = counters->struct_size < sizeof all ? counters->struct_size : sizeof all;
     all.struct_size = counters->struct_size;
     __builtin_memcpy(counters, &all, size);

@@ -233,8 +233,8 @@ ls_status ls_cosim_stimulus(ls_cosim *cosim, uint32_t instance, const ls_timed_o
         return ls__fail(error, LS_E_INVALID_ARGUMENT, "there is no instance %" PRIu32, instance);
     for (uint32_t i = 0; op_count && i < cosim->instances; i++)
         if ((i == instance || instance == LS_COSIM_ALL) &&
-            ops[0].edge < cosim->control[ls__state_word(cosim, LS__SLOT_EDGE, i)] &&
-            cosim->control[ls__state_word(cosim, LS__SLOT_STOP, i)] != LS__STOP_FINISH)
+            ops[0].edge < cosim->control[ls__control_word(LS__SLOT_EDGE, i)] &&
+            cosim->control[ls__control_word(LS__SLOT_STOP, i)] != LS__STOP_FINISH)
             return ls__fail(error, LS_E_INVALID_ARGUMENT,
                             "an operation for edge %" PRIu64 ", which instance %" PRIu32
                             " has done already",
@@ -272,16 +272,19 @@ static ls_status write_queue(ls_cosim *cosim, ls__queue *queue, uint64_t at, uin
                            queue->uploaded * TIMED * 8, error);
 }
 
+/* A slot of all instances, as it is in `control`. */
 static ls_status write_slots(ls_cosim *cosim, uint32_t slot, ls_error *error)
 {
-    return ls_buffer_write(cosim->state, ls__state_word(cosim, slot, 0) * 8, LS_MEM_NONE,
-                           cosim->control + ls__state_word(cosim, slot, 0),
-                           (uint64_t)cosim->instances * 8, error);
+    ls_status status = LS_OK;
+    for (uint32_t i = 0; status == LS_OK && i < cosim->instances; i++)
+        status = ls_buffer_write(cosim->state, ls__state_word(cosim, slot, i) * 8, LS_MEM_NONE,
+                                 &cosim->control[ls__control_word(slot, i)], 8, error);
+    return status;
 }
 
 static bool is_finished(const ls_cosim *cosim, uint32_t instance)
 {
-    return cosim->control[ls__state_word(cosim, LS__SLOT_STOP, instance)] == LS__STOP_FINISH;
+    return cosim->control[ls__control_word(LS__SLOT_STOP, instance)] == LS__STOP_FINISH;
 }
 
 static ls_status upload_shared(ls_cosim *cosim, uint64_t *limit, ls_error *error)
@@ -290,18 +293,20 @@ static ls_status upload_shared(ls_cosim *cosim, uint64_t *limit, ls_error *error
     if (queue->count == 0)
         return LS_OK;
     uint64_t done = queue->uploaded, edge = UINT64_MAX;
-    uint64_t *next = cosim->control + ls__state_word(cosim, LS__SLOT_SHARED_NEXT, 0);
     for (uint32_t i = 0; i < cosim->instances; i++) {
         if (is_finished(cosim, i))
             continue;
-        uint64_t its = cosim->control[ls__state_word(cosim, LS__SLOT_EDGE, i)];
-        done = next[i] < done ? next[i] : done;
+        uint64_t its = cosim->control[ls__control_word(LS__SLOT_EDGE, i)];
+        uint64_t next = cosim->control[ls__control_word(LS__SLOT_SHARED_NEXT, i)];
+        done = next < done ? next : done;
         edge = its < edge ? its : edge;
     }
     if (is_stale(queue, done, cosim->shared_capacity, edge)) {
         drop_front(queue, done);
-        for (uint32_t i = 0; i < cosim->instances; i++)
-            next[i] -= next[i] < done ? next[i] : done;
+        for (uint32_t i = 0; i < cosim->instances; i++) {
+            uint64_t *next = &cosim->control[ls__control_word(LS__SLOT_SHARED_NEXT, i)];
+            *next -= *next < done ? *next : done;
+        }
         ls_status status = write_queue(cosim, queue, 0, cosim->shared_capacity, error);
         if (status == LS_OK)
             status = write_slots(cosim, LS__SLOT_SHARED_NEXT, error);
@@ -321,16 +326,16 @@ static ls_status upload_own(ls_cosim *cosim, uint64_t *limit, ls_error *error)
         if (queue->count == 0 || is_finished(cosim, i))
             continue;
         uint64_t at = cosim->shared_capacity + i * cosim->own_capacity;
-        uint64_t *next = &cosim->control[ls__state_word(cosim, LS__SLOT_OWN_NEXT, i)];
+        uint64_t *next = &cosim->control[ls__control_word(LS__SLOT_OWN_NEXT, i)];
         uint64_t done = *next - at;
         if (is_stale(queue, done, cosim->own_capacity,
-                     cosim->control[ls__state_word(cosim, LS__SLOT_EDGE, i)])) {
+                     cosim->control[ls__control_word(LS__SLOT_EDGE, i)])) {
             drop_front(queue, done);
             ls_status status = write_queue(cosim, queue, at, cosim->own_capacity, error);
             if (status != LS_OK)
                 return status;
             *next = at;
-            cosim->control[ls__state_word(cosim, LS__SLOT_OWN_END, i)] = at + queue->uploaded;
+            cosim->control[ls__control_word(LS__SLOT_OWN_END, i)] = at + queue->uploaded;
             changed = true;
         }
         if (queue->uploaded < queue->count && queue->words[queue->uploaded * TIMED] < *limit)
@@ -386,9 +391,9 @@ static ls_status grow_windows(ls_cosim *cosim, ls_error *error)
         return LS_OK;
     uint64_t first = UINT64_MAX;
     for (uint32_t i = 0; i < cosim->instances; i++) {
-        uint64_t *next = &cosim->control[ls__state_word(cosim, LS__SLOT_OWN_NEXT, i)];
+        uint64_t *next = &cosim->control[ls__control_word(LS__SLOT_OWN_NEXT, i)];
         uint64_t done = *next - cosim->shared_capacity - i * cosim->own_capacity;
-        uint64_t shared_next = cosim->control[ls__state_word(cosim, LS__SLOT_SHARED_NEXT, i)];
+        uint64_t shared_next = cosim->control[ls__control_word(LS__SLOT_SHARED_NEXT, i)];
         drop_front(&cosim->own[i], cosim->own[i].count ? done : 0);
         if (!is_finished(cosim, i) && shared_next < first)
             first = shared_next;
@@ -404,9 +409,9 @@ static ls_status grow_windows(ls_cosim *cosim, ls_error *error)
     for (uint32_t i = 0; status == LS_OK && i < cosim->instances; i++) {
         uint64_t at = cosim->shared_capacity + i * cosim->own_capacity;
         status = write_queue(cosim, &cosim->own[i], at, cosim->own_capacity, error);
-        cosim->control[ls__state_word(cosim, LS__SLOT_OWN_NEXT, i)] = at;
-        cosim->control[ls__state_word(cosim, LS__SLOT_OWN_END, i)] = at + cosim->own[i].uploaded;
-        cosim->control[ls__state_word(cosim, LS__SLOT_SHARED_NEXT, i)] -= first;
+        cosim->control[ls__control_word(LS__SLOT_OWN_NEXT, i)] = at;
+        cosim->control[ls__control_word(LS__SLOT_OWN_END, i)] = at + cosim->own[i].uploaded;
+        cosim->control[ls__control_word(LS__SLOT_SHARED_NEXT, i)] -= first;
     }
     for (uint32_t slot = LS__SLOT_OWN_NEXT; status == LS_OK && slot <= LS__SLOT_SHARED_NEXT; slot++)
         status = write_slots(cosim, slot, error);
@@ -443,7 +448,7 @@ ls_status ls_cosim_watch(ls_cosim *cosim, uint32_t instance, uint32_t source, ui
     const uint64_t values[] = {source == UINT32_MAX ? UINT64_MAX : source, kind, a};
     for (uint32_t i = 0; i < cosim->instances; i++)
         for (uint32_t k = 0; k < 3 && (i == instance || instance == LS_COSIM_ALL); k++)
-            cosim->control[ls__state_word(cosim, LS__SLOT_WATCH_SOURCE + k, i)] = values[k];
+            cosim->control[ls__control_word(LS__SLOT_WATCH_SOURCE + k, i)] = values[k];
     ls_status status = LS_OK;
     for (uint32_t k = 0; k < 3 && status == LS_OK; k++)
         status = write_slots(cosim, LS__SLOT_WATCH_SOURCE + k, error);

@@ -32,15 +32,15 @@ static void write_domains(const ls_cosim *cosim, ls__form *form, ls__words *t, l
         order[first[g->regs[i].domain + 1]++] = i;
     form->sections.domains = t->count;
     for (uint32_t d = 0; d < g->domain_count; d++) {
-        push(t, arena, form->slots[g->domains[d].clock.index]);
+        push(t, arena, form->places[g->domains[d].clock.index].slot);
         push(t, arena, g->domains[d].rising);
         push(t, arena, first[d]);
         push(t, arena, first[d + 1]);
     }
     form->sections.regs = t->count;
     for (uint32_t i = 0; i < g->reg_count; i++) {
-        push(t, arena, form->slots[g->regs[order[i]].node.index]);
-        push(t, arena, form->slots[g->regs[order[i]].next.index]);
+        push(t, arena, form->places[g->regs[order[i]].node.index].slot);
+        push(t, arena, form->places[g->regs[order[i]].next.index].slot);
     }
 }
 
@@ -52,15 +52,15 @@ static void write_writes(const ls_cosim *cosim, ls__form *form, ls__words *t, ls
     for (uint32_t i = 0; i < g->write_count; i++) {
         lists[i] = t->count;
         for (uint32_t k = 0; k < g->memories[g->writes[i].memory].limbs; k++) {
-            push(t, arena, form->slots[g->writes[i].enables[k].index]);
-            push(t, arena, form->slots[g->writes[i].data[k].index]);
+            push(t, arena, form->places[g->writes[i].enables[k].index].slot);
+            push(t, arena, form->places[g->writes[i].data[k].index].slot);
         }
     }
     form->sections.writes = t->count;
     for (uint32_t i = 0; i < g->write_count; i++) {
         const ls__graph_write *w = &g->writes[i];
         push(t, arena, w->domain);
-        push(t, arena, form->slots[w->address.index]);
+        push(t, arena, form->places[w->address.index].slot);
         push(t, arena, (uint32_t)cosim->layout.memory_at[w->memory]);
         push(t, arena, g->memories[w->memory].depth);
         push(t, arena, g->memories[w->memory].limbs);
@@ -81,15 +81,15 @@ static void write_effects(const ls_cosim *cosim, ls__form *form, ls__words *t, l
             push(t, arena, e->domains[k]);
         lists[2 * i + 1] = t->count;
         for (uint32_t k = 0; k < e->argument_count; k++)
-            push(t, arena, form->slots[e->arguments[k].index]);
+            push(t, arena, form->places[e->arguments[k].index].slot);
     }
     form->sections.effects = t->count;
     for (uint32_t i = 0; i < g->effect_count; i++) {
         const ls__graph_effect *e = &g->effects[i];
         bool has_condition = e->kind == 1 || e->kind == 2;
         push(t, arena, e->kind);
-        push(t, arena, form->slots[e->enable.index]);
-        push(t, arena, form->slots[has_condition ? e->condition.index : e->enable.index]);
+        push(t, arena, form->places[e->enable.index].slot);
+        push(t, arena, form->places[has_condition ? e->condition.index : e->enable.index].slot);
         push(t, arena, e->domain_count);
         push(t, arena, lists[2 * i]);
         push(t, arena, e->argument_count);
@@ -103,14 +103,14 @@ static void write_reports(const ls_cosim *cosim, ls__form *form, ls__words *t, l
     const ls__layout *l = &cosim->layout;
     form->sections.outputs = t->count;
     for (uint32_t i = 0; i < l->observed_count; i++) {
-        push(t, arena, form->slots[l->observed[i].node.index]);
-        push(t, arena, l->observed[i].lsb);
+        push(t, arena, form->places[l->observed[i].node.index].slot);
+        push(t, arena, l->observed[i].lsb + form->places[l->observed[i].node.index].bit);
         push_wide(t, arena, l->observed[i].mask);
     }
     form->sections.traces = t->count;
-    for (uint32_t i = 0; i < l->trace_count; i++) {
-        push(t, arena, form->slots[l->traces[i].node.index]);
-        push_wide(t, arena, l->traces[i].mask);
+    for (uint32_t i = 0; i < form->traces.count; i++) {
+        push(t, arena, form->traces.slots[i]);
+        push_wide(t, arena, form->traces.masks[i]);
     }
 }
 
@@ -140,7 +140,7 @@ void ls__sections_write(const ls_cosim *cosim, ls__form *form, ls__words *t, ls_
     for (uint32_t n = 0; n < g->node_count; n++) {
         if (!(g->nodes[n].flags & LS__NODE_LOOP))
             continue;
-        push(t, arena, form->slots[n]);
+        push(t, arena, form->places[n].slot);
         push(t, arena, n);
     }
     form->sections.inputs = t->count;

@@ -29,15 +29,15 @@ static ls_status write_slot(ls_cosim *cosim, uint32_t slot, uint32_t instance, u
                             ls_error *error)
 {
     if (slot < LS__CONTROL_SLOTS)
-        cosim->control[ls__state_word(cosim, slot, instance)] = value;
+        cosim->control[ls__control_word(slot, instance)] = value;
     return ls_buffer_write(cosim->state, ls__state_word(cosim, slot, instance) * 8, LS_MEM_NONE,
                            &value, 8, error);
 }
 
 static ls_status make_cold(ls_cosim *cosim, uint32_t instance, ls_error *error)
 {
-    cosim->traced_stale = true;
-    if (cosim->cold && cosim->control[ls__state_word(cosim, LS__SLOT_COLD, instance)])
+    cosim->now_stale = true;
+    if (cosim->cold && cosim->control[ls__control_word(LS__SLOT_COLD, instance)])
         return LS_OK;
     cosim->cold = true;
     return write_slot(cosim, LS__SLOT_COLD, instance, 1, error);
@@ -72,24 +72,26 @@ static ls_status check_signal(const ls_cosim *cosim, ls_signal_ref ref, ls_error
 typedef struct reading {
     ls_cosim *cosim;
     uint32_t instance;
-    const uint64_t *mirror; /* of the whole state, or NULL */
+    const uint64_t *mirror; /* of the instance's state, or NULL */
 } reading;
 
 static ls_status read_kept(void *context, ls__node_id node, uint64_t *value, ls_error *error)
 {
     reading *r = context;
-    if (r->mirror) {
-        *value =
-            r->mirror[ls__state_word(r->cosim, r->cosim->form->slots[node.index], r->instance)];
-        return LS_OK;
-    }
-    return read_slot(r->cosim, r->cosim->form->slots[node.index], r->instance, value, error);
+    ls__place place = r->cosim->form->places[node.index];
+    ls_status status = LS_OK;
+    if (r->mirror)
+        *value = r->mirror[place.slot];
+    else
+        status = read_slot(r->cosim, place.slot, r->instance, value, error);
+    *value = *value >> place.bit & ls__node_mask(r->cosim->graph->nodes[node.index].width);
+    return status;
 }
 
 static bool is_kept(void *context, ls__node_id node)
 {
     reading *r = context;
-    return r->cosim->form->slots[node.index] != LS__NO_SLOT;
+    return r->cosim->form->places[node.index].slot != LS__NO_SLOT;
 }
 
 static ls_status read_memory_word(void *context, uint32_t memory, uint32_t limb, uint64_t word,
@@ -101,7 +103,7 @@ static ls_status read_memory_word(void *context, uint32_t memory, uint32_t limb,
     if (word >= m->depth)
         return LS_OK;
     uint64_t at = r->cosim->layout.memory_at[memory] + word * m->limbs + limb;
-    return ls_buffer_read(r->cosim->memory, (at * r->cosim->instances + r->instance) * 8,
+    return ls_buffer_read(r->cosim->memory, (r->instance * r->cosim->layout.memory_words + at) * 8,
                           LS_MEM_NONE, value, 8, error);
 }
 
@@ -162,26 +164,37 @@ ls_status ls_cosim_get(ls_cosim *cosim, uint32_t instance, ls_signal_ref ref, ui
     return status == LS_OK ? read_signal(&r, ref, words, error) : status;
 }
 
-ls_status ls__cosim_refresh_traced(ls_cosim *cosim, ls_error *error)
+/* Values of all traced signals, from one copy of the state. */
+static ls_status read_traced(ls_cosim *cosim, uint64_t **values, ls_error *error)
 {
-    if (!cosim->traced_stale || cosim->params.trace_count == 0)
-        return LS_OK;
     ls_status status = ls__cosim_settle(cosim, error);
     if (status != LS_OK)
         return status;
-    uint64_t bytes = ls_buffer_size(cosim->state);
+    uint64_t bytes = (uint64_t)cosim->form->slot_count * 8;
     uint64_t *mirror = ls__mem_alloc(bytes, 1);
     if (!mirror)
         return ls__fail_oom(error, bytes);
-    status = ls_buffer_read(cosim->state, 0, LS_MEM_NONE, mirror, bytes, error);
-    reading r = {cosim, cosim->params.trace_instance, mirror};
+    uint32_t instance = cosim->params.trace_instance;
+    status = ls_buffer_read(cosim->state, ls__state_word(cosim, 0, instance) * 8, LS_MEM_NONE,
+                            mirror, bytes, error);
+    reading r = {cosim, instance, mirror};
     for (uint32_t i = 0; status == LS_OK && i < cosim->params.trace_count; i++) {
         uint32_t signal = cosim->trace[i];
         ls_signal_ref ref = {signal, 0, cosim->graph->signals[signal].width};
-        status = read_signal(&r, ref, cosim->traced[i], error);
+        status = read_signal(&r, ref, values[i], error);
     }
     ls__mem_free(mirror);
-    cosim->traced_stale = status != LS_OK;
+    return status;
+}
+
+ls_status ls__traced_seed(ls_cosim *cosim, ls_error *error)
+{
+    if (cosim->seeded || cosim->params.trace_count == 0)
+        return LS_OK;
+    ls_status status = read_traced(cosim, cosim->traced, error);
+    if (status == LS_OK)
+        status = ls__traced_upload(cosim, error);
+    cosim->seeded = status == LS_OK;
     return status;
 }
 
@@ -215,9 +228,9 @@ static ls_status set_register(ls_cosim *cosim, uint32_t instance, ls_signal_ref 
         if (low >= high)
             continue;
         uint64_t mask = ls__node_mask((uint8_t)(high - low));
-        uint32_t shift = piece->lsb + (low - start);
+        uint32_t shift = piece->lsb + (low - start) + cosim->form->places[piece->node.index].bit;
         uint64_t value, part = take_bits(words, low - ref.bit, high - low);
-        uint32_t slot = cosim->form->slots[piece->node.index];
+        uint32_t slot = cosim->form->places[piece->node.index].slot;
         ls_status status = read_slot(cosim, slot, instance, &value, error);
         if (status == LS_OK)
             status = write_slot(cosim, slot, instance, (value & ~(mask << shift)) | part << shift,
@@ -276,8 +289,12 @@ const uint64_t *ls_cosim_traced(const ls_cosim *cosim, uint32_t index)
 {
     if (index >= cosim->params.trace_count)
         return NULL;
-    if (!cosim->failed)
-        ls__cosim_refresh_traced((ls_cosim *)cosim, NULL);
+    ls_cosim *self = (ls_cosim *)cosim;
+    if (!cosim->in_run && !cosim->failed && ls__traced_seed(self, NULL) == LS_OK &&
+        cosim->now_stale) {
+        if (read_traced(self, cosim->now, NULL) == LS_OK)
+            return cosim->now[index];
+    }
     return cosim->traced[index];
 }
 
@@ -296,30 +313,21 @@ static ls_status check_memory(const ls_cosim *cosim, uint32_t memory, uint32_t f
     return LS_OK;
 }
 
-/* Words of one instance, which lie `instances` apart. */
-static ls_status move_strided(ls_cosim *cosim, ls_buffer *buffer, uint64_t at, uint64_t count,
-                              uint32_t instance, uint64_t *words, bool write, ls_error *error)
+static ls_status move_words(ls_buffer *buffer, uint64_t at, uint64_t count, uint64_t *words,
+                            bool write, ls_error *error)
 {
-    size_t n = cosim->instances;
     if (count == 0)
         return LS_OK;
-    if (n == 1)
-        return write ? ls_buffer_write(buffer, at * 8, LS_MEM_NONE, words, count * 8, error)
-                     : ls_buffer_read(buffer, at * 8, LS_MEM_NONE, words, count * 8, error);
-    uint64_t *all = ls__mem_alloc(count * n, sizeof *all);
-    if (!all)
-        return ls__fail_oom(error, count * n * sizeof *all);
-    ls_status status = ls_buffer_read(buffer, at * n * 8, LS_MEM_NONE, all, count * n * 8, error);
-    for (size_t k = 0; status == LS_OK && k < count; k++) {
-        if (write)
-            all[k * n + instance] = words[k];
-        else
-            words[k] = all[k * n + instance];
-    }
-    if (status == LS_OK && write)
-        status = ls_buffer_write(buffer, at * n * 8, LS_MEM_NONE, all, count * n * 8, error);
-    ls__mem_free(all);
-    return status;
+    return write ? ls_buffer_write(buffer, at * 8, LS_MEM_NONE, words, count * 8, error)
+                 : ls_buffer_read(buffer, at * 8, LS_MEM_NONE, words, count * 8, error);
+}
+
+/* Place of a word of a memory. */
+static uint64_t memory_word(const ls_cosim *cosim, uint32_t instance, uint32_t memory,
+                            uint32_t word)
+{
+    return instance * cosim->layout.memory_words + cosim->layout.memory_at[memory] +
+           (uint64_t)word * cosim->graph->memories[memory].limbs;
 }
 
 ls_status ls_cosim_memory_read(ls_cosim *cosim, uint32_t instance, uint32_t memory, uint32_t first,
@@ -330,10 +338,8 @@ ls_status ls_cosim_memory_read(ls_cosim *cosim, uint32_t instance, uint32_t memo
         status = check_memory(cosim, memory, first, count, error);
     if (status != LS_OK)
         return status;
-    uint32_t limbs = cosim->graph->memories[memory].limbs;
-    return move_strided(cosim, cosim->memory,
-                        cosim->layout.memory_at[memory] + (uint64_t)first * limbs,
-                        (uint64_t)count * limbs, instance, words, false, error);
+    return move_words(cosim->memory, memory_word(cosim, instance, memory, first),
+                      (uint64_t)count * cosim->graph->memories[memory].limbs, words, false, error);
 }
 
 ls_status ls_cosim_memory_write(ls_cosim *cosim, uint32_t instance, uint32_t memory, uint32_t first,
@@ -357,9 +363,8 @@ ls_status ls_cosim_memory_write(ls_cosim *cosim, uint32_t instance, uint32_t mem
     for (uint32_t i = 0; status == LS_OK && i < cosim->instances; i++) {
         if (i != instance && instance != LS_COSIM_ALL)
             continue;
-        status = move_strided(cosim, cosim->memory,
-                              cosim->layout.memory_at[memory] + (uint64_t)first * m->limbs, total,
-                              i, copy, true, error);
+        status = move_words(cosim->memory, memory_word(cosim, i, memory, first), total, copy, true,
+                            error);
         if (status == LS_OK)
             status = make_cold(cosim, i, error);
     }
@@ -425,10 +430,36 @@ static saved_header make_header(const ls_cosim *cosim)
     ls__digest digest = ls__digest_of(cosim->peripherals->text ? cosim->peripherals->text : "",
                                       cosim->peripherals->text ? cosim->peripherals->length : 0);
     memcpy(header.peripherals, digest.bytes, sizeof header.peripherals);
-    header.words = 3 + l->pin_count + l->observed_count + cosim->graph->input_count +
-                   cosim->graph->initial_count + l->memory_words;
+    header.words = 3 + l->pin_count + (l->drive_count + 63) / 64 + l->observed_count +
+                   cosim->graph->input_count + cosim->graph->initial_count + l->memory_words;
     header.private_words = l->private_words;
     return header;
+}
+
+/* Moves values of registers between the device and `words`. */
+static ls_status move_registers(ls_cosim *cosim, uint32_t instance, uint64_t *words, bool write,
+                                ls_error *error)
+{
+    const ls__graph *g = cosim->graph;
+    uint64_t bytes = (uint64_t)cosim->form->slot_count * 8;
+    uint64_t at = ls__state_word(cosim, 0, instance) * 8;
+    uint64_t *mirror = ls__mem_alloc(bytes, 1);
+    if (!mirror)
+        return ls__fail_oom(error, bytes);
+    ls_status status = ls_buffer_read(cosim->state, at, LS_MEM_NONE, mirror, bytes, error);
+    for (uint32_t i = 0; i < g->initial_count; i++) {
+        ls__place place = cosim->form->places[g->initials[i].node.index];
+        uint64_t mask = ls__node_mask(g->nodes[g->initials[i].node.index].width);
+        if (write)
+            mirror[place.slot] = (mirror[place.slot] & ~(mask << place.bit)) | (words[i] & mask)
+                                                                                   << place.bit;
+        else
+            words[i] = mirror[place.slot] >> place.bit & mask;
+    }
+    if (status == LS_OK && write)
+        status = ls_buffer_write(cosim->state, at, LS_MEM_NONE, mirror, bytes, error);
+    ls__mem_free(mirror);
+    return status;
 }
 
 /* Moves an instance between the device and `words`. */
@@ -440,23 +471,21 @@ static ls_status move_instance(ls_cosim *cosim, uint32_t instance, uint64_t *wor
     const struct {
         uint32_t slot, count;
     } ranges[] = {{LS__SLOT_EDGE, 3},
-                  {l->pins, l->pin_count},
+                  {l->pins, l->pin_count + (l->drive_count + 63) / 64}, /* and those that are due */
                   {l->outputs, l->observed_count},
                   {l->inputs, g->input_count}};
     ls_status status = LS_OK;
     for (uint32_t i = 0; status == LS_OK && i < 4; i++) {
-        status = move_strided(cosim, cosim->state, ranges[i].slot, ranges[i].count, instance, words,
-                              write, error);
+        status = move_words(cosim->state, ls__state_word(cosim, ranges[i].slot, instance),
+                            ranges[i].count, words, write, error);
         words += ranges[i].count;
     }
-    for (uint32_t i = 0; status == LS_OK && i < g->initial_count; i++, words++) {
-        uint32_t slot = cosim->form->slots[g->initials[i].node.index];
-        status = write ? write_slot(cosim, slot, instance, *words, error)
-                       : read_slot(cosim, slot, instance, words, error);
-    }
     if (status == LS_OK)
-        status =
-            move_strided(cosim, cosim->memory, 0, l->memory_words, instance, words, write, error);
+        status = move_registers(cosim, instance, words, write, error);
+    words += g->initial_count;
+    if (status == LS_OK)
+        status = move_words(cosim->memory, instance * l->memory_words, l->memory_words, words,
+                            write, error);
     words += l->memory_words;
     uint64_t at = (uint64_t)instance * l->private_words * 4, bytes = (uint64_t)l->private_words * 4;
     if (status == LS_OK && bytes)
@@ -521,10 +550,10 @@ ls_status ls_cosim_restore(ls_cosim *cosim, uint32_t instance, const void *bytes
     uint64_t edge = words[0], stop = words[1], digest = words[2];
     status = move_instance(cosim, instance, words, true, error);
     ls__mem_free(words);
-    cosim->control[ls__state_word(cosim, LS__SLOT_EDGE, instance)] = edge;
-    cosim->control[ls__state_word(cosim, LS__SLOT_STOP, instance)] = stop;
-    cosim->control[ls__state_word(cosim, LS__SLOT_DIGEST, instance)] = digest;
-    cosim->traced_stale = true;
+    cosim->control[ls__control_word(LS__SLOT_EDGE, instance)] = edge;
+    cosim->control[ls__control_word(LS__SLOT_STOP, instance)] = stop;
+    cosim->control[ls__control_word(LS__SLOT_DIGEST, instance)] = digest;
+    cosim->now_stale = true;
     cosim->cold = true;
     if (status == LS_OK)
         status = ls__queue_drop(cosim, instance, error);
@@ -535,6 +564,6 @@ ls_status ls_cosim_digest(ls_cosim *cosim, uint32_t instance, uint64_t *digest, 
 {
     ls_status status = check_instance(cosim, instance, digest, error);
     if (status == LS_OK)
-        *digest = cosim->control[ls__state_word(cosim, LS__SLOT_DIGEST, instance)];
+        *digest = cosim->control[ls__control_word(LS__SLOT_DIGEST, instance)];
     return status;
 }

@@ -82,7 +82,7 @@ static void write_records(const ls_cosim *cosim, const placed *order, uint32_t c
         const ls__node *node = &g->nodes[order[i].node];
         uint32_t record[4] = {0, 0, 0, number_of(g, node)};
         for (uint32_t k = 0; k < ls__node_operand_count(node->op); k++)
-            record[k] = form->slots[node->operands[k].index];
+            record[k] = form->places[node->operands[k].index].slot;
         if (node->op == LS__NODE_MEM) {
             uint32_t memory = (uint32_t)node->imm;
             record[1] = (uint32_t)(cosim->layout.memory_at[memory] + (node->imm >> 32));
@@ -99,35 +99,14 @@ static void place(const ls_cosim *cosim, const placed *order, uint32_t count, ls
     uint32_t next = cosim->layout.common;
     form->node_base = next;
     for (uint32_t i = 0; i < count; i++)
-        form->slots[order[i].node] = next++;
+        form->places[order[i].node].slot = next++;
     for (uint32_t n = 0; n < g->node_count; n++) {
         if (g->nodes[n].op == LS__NODE_INPUT)
-            form->slots[n] = cosim->layout.inputs + (uint32_t)g->nodes[n].imm;
+            form->places[n].slot = cosim->layout.inputs + (uint32_t)g->nodes[n].imm;
         else if (!is_evaluated(&g->nodes[n]))
-            form->slots[n] = next++;
+            form->places[n].slot = next++;
     }
     form->slot_count = next;
-}
-
-static ls_status build(const ls_cosim *cosim, ls__form *form, ls__arena *arena)
-{
-    const ls__graph *g = cosim->graph;
-    placed *order = LS__NEW_ARRAY(arena, placed, g->node_count + 1);
-    uint32_t count = 0;
-    for (uint32_t n = 0; n < g->node_count; n++)
-        if (is_evaluated(&g->nodes[n]))
-            order[count++] = (placed){make_key(&g->nodes[n]), n};
-    qsort(order, count, sizeof *order, by_key);
-    place(cosim, order, count, form);
-    ls__words t = {0};
-    ls__sections_write(cosim, form, &t, arena);
-    write_runs(order, count, form, &t, arena);
-    write_records(cosim, order, count, form, &t, arena);
-    form->table_words = t.count ? t.count : 1;
-    form->table = ls__mem_alloc(form->table_words, sizeof *form->table);
-    if (form->table && t.count)
-        memcpy(form->table, t.items, t.count * sizeof *form->table);
-    return form->table ? LS_OK : LS_E_OUT_OF_MEMORY;
 }
 
 static void write_text(const ls_cosim *cosim, ls__form *form, ls__strbuf *text)
@@ -149,36 +128,35 @@ static void write_text(const ls_cosim *cosim, ls__form *form, ls__strbuf *text)
                       form->lanes == 1 ? "#define ONE_LANE 1\n" : "");
 }
 
+static ls_status build(const ls_cosim *cosim, ls__form *form, ls__arena *arena, ls__strbuf *text,
+                       ls_error *error)
+{
+    const ls__graph *g = cosim->graph;
+    placed *order = LS__NEW_ARRAY(arena, placed, g->node_count + 1);
+    uint32_t count = 0;
+    for (uint32_t n = 0; n < g->node_count; n++)
+        if (is_evaluated(&g->nodes[n]))
+            order[count++] = (placed){make_key(&g->nodes[n]), n};
+    qsort(order, count, sizeof *order, by_key);
+    place(cosim, order, count, form);
+    ls_status status = ls__traces_create(cosim, form, error);
+    if (status != LS_OK)
+        return status;
+    ls__words t = {0};
+    ls__sections_write(cosim, form, &t, arena);
+    write_runs(order, count, form, &t, arena);
+    write_records(cosim, order, count, form, &t, arena);
+    form->table_words = t.count ? t.count : 1;
+    form->table = ls__mem_alloc(form->table_words, sizeof *form->table);
+    if (!form->table)
+        return ls__fail_oom(error, form->table_words * sizeof *form->table);
+    if (t.count)
+        memcpy(form->table, t.items, t.count * sizeof *form->table);
+    write_text(cosim, form, text);
+    return LS_OK;
+}
+
 ls_status ls__table_create(const ls_cosim *cosim, uint32_t lanes, ls__form **out, ls_error *error)
 {
-    *out = NULL;
-    ls__form *form = ls__mem_alloc(1, sizeof *form);
-    if (!form)
-        return ls__fail_oom(error, sizeof *form);
-    form->kind = LS_COSIM_TABLE;
-    form->lanes = lanes;
-    form->slots = ls__mem_alloc(cosim->graph->node_count + 1, sizeof *form->slots);
-    ls__oom oom;
-    ls__arena arena;
-    ls__strbuf text = {0};
-    ls__arena_init(&arena, &oom, 0);
-    if (!form->slots || setjmp(oom.jump)) {
-        ls__arena_finish(&arena);
-        ls__form_destroy(&form);
-        return ls__fail_oom(error, 0);
-    }
-    ls_status status = build(cosim, form, &arena);
-    ls__arena_finish(&arena);
-    if (status == LS_OK) {
-        write_text(cosim, form, &text);
-        form->text = text.text;
-        form->text_length = text.length;
-        status = text.failed ? LS_E_OUT_OF_MEMORY : LS_OK;
-    }
-    if (status != LS_OK) {
-        ls__form_destroy(&form);
-        return ls__fail_oom(error, 0);
-    }
-    *out = form;
-    return LS_OK;
+    return ls__form_build(cosim, LS_COSIM_TABLE, lanes, build, out, error);
 }

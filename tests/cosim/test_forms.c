@@ -232,6 +232,8 @@ static uint64_t run_one(const ls_design *design, ls_device *device, const char *
 static const setting settings[] = {
     {LS_COSIM_TABLE, false, false, 1, 7},
     {LS_COSIM_TABLE, false, false, 3, EDGES},
+    {LS_COSIM_COMPILED, false, false, 1, 7},
+    {LS_COSIM_COMPILED, false, false, 3, EDGES},
 };
 
 static void run_shape(uint64_t seed, graph_shape shape)

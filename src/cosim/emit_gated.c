@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The gated compiled form as Kernel C: blocks that run when they are marked, and mark others when
+ * what they compute has changed (plan.h, kernels/gated.kc).
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/status.h"
+#include "cosim/emit_node.h"
+
+enum { BLOCK_NODES = 32 };
+
+#define PUT(...) ls__strbuf_printf(e->text, __VA_ARGS__)
+
+/* Number of a block's mark. Early blocks and others share no word. */
+static uint32_t mark_of(const ls__cosim_cut *plan, uint32_t block)
+{
+    uint32_t early = (plan->early_blocks + LS__WORD_BLOCKS - 1) / LS__WORD_BLOCKS * LS__WORD_BLOCKS;
+    return block < plan->early_blocks ? block : block - plan->early_blocks + early;
+}
+
+static uint32_t word_of(const ls__cosim_cut *plan, uint32_t block)
+{
+    return plan->dirty + mark_of(plan, block) / LS__WORD_BLOCKS;
+}
+
+/* --- marking ---------------------------------------------------------------------------------- */
+
+/* One mark: where, which bit, and which changed bits lead to it (0: any). */
+typedef struct mark {
+    uint32_t slot, bit;
+    uint64_t need;
+} mark;
+
+typedef LS__VEC(mark) mark_list;
+
+static void add_mark(ls__arena *arena, mark_list *list, uint32_t slot, uint32_t bit, uint64_t need)
+{
+    mark m = {slot, bit, need};
+    ls__vec_push(arena, list, m);
+}
+
+static void add_block_mark(const ls__emitter *e, ls__arena *arena, mark_list *list, uint32_t block,
+                           uint64_t need)
+{
+    add_mark(arena, list, word_of(e->plan, block), mark_of(e->plan, block) % LS__WORD_BLOCKS, need);
+}
+
+static void list_marks(const ls__emitter *e, ls__arena *arena, const ls__carrier *c,
+                       mark_list *list)
+{
+    uint64_t all = ls__node_mask((uint8_t)c->bits);
+    bool whole = c->nodes.count == 1;
+    for (uint32_t i = 0; i < c->readers.count; i++) {
+        uint64_t need = c->readers.items[i].need;
+        add_block_mark(e, arena, list, c->readers.items[i].block, whole || need == all ? 0 : need);
+    }
+    if (c->observed)
+        add_mark(arena, list, e->plan->observers + c->observer / 64, c->observer % 64,
+                 whole || c->observed == all ? 0 : c->observed);
+}
+
+/* Sets the marks of the list for changed bits `d`. Marks of the slot `own` are in the variable w.
+ */
+static void emit_marks(ls__emitter *e, const mark_list *list, const char *d, uint32_t own)
+{
+    for (uint32_t i = 0; i < list->count; i++) {
+        uint32_t slot = list->items[i].slot;
+        bool first = true;
+        for (uint32_t k = 0; k < i; k++)
+            first = first && list->items[k].slot != slot;
+        if (!first)
+            continue;
+        uint64_t always = 0;
+        for (uint32_t k = i; k < list->count; k++)
+            if (list->items[k].slot == slot && !list->items[k].need)
+                always |= UINT64_C(1) << list->items[k].bit;
+        if (slot == own)
+            PUT("w |= %" PRIu64 "ul", always);
+        else
+            PUT("s[%" PRIu32 "] |= %" PRIu64 "ul", slot, always);
+        for (uint32_t k = i; k < list->count; k++)
+            if (list->items[k].slot == slot && list->items[k].need &&
+                !(always >> list->items[k].bit & 1))
+                PUT(" | (u64)((%s & %" PRIu64 "ul) != 0ul) << %" PRIu32, d, list->items[k].need,
+                    list->items[k].bit);
+        PUT(";\n");
+    }
+}
+
+/* --- blocks ----------------------------------------------------------------------------------- */
+
+/* Bits of nodes as one word. */
+static void emit_packed(ls__emitter *e, const uint32_t *nodes, uint32_t count)
+{
+    uint32_t at = 0;
+    for (uint32_t k = 0; k < count; k++) {
+        PUT("%s", k ? " | " : "");
+        ls__emit_value(e, nodes[k], true);
+        if (at)
+            PUT(" << %" PRIu32, at);
+        at += e->g->nodes[nodes[k]].width;
+    }
+}
+
+static void emit_carrier(ls__emitter *e, ls__arena *arena, uint32_t number)
+{
+    const ls__carrier *c = &e->plan->carriers.items[number];
+    char d[16];
+    snprintf(d, sizeof d, "d%" PRIu32, number);
+    PUT("u64 c%" PRIu32 " = ", number);
+    emit_packed(e, c->nodes.items, c->nodes.count);
+    PUT(";\nu64 %s = c%" PRIu32 " ^ s[%" PRIu32 "];\nif (%s != 0ul) {\ns[%" PRIu32 "] = c%" PRIu32
+        ";\n",
+        d, number, c->slot, d, c->slot, number);
+    mark_list list = {0};
+    list_marks(e, arena, c, &list);
+    emit_marks(e, &list, d, word_of(e->plan, e->block));
+    PUT("}\n");
+}
+
+static void emit_group(ls__emitter *e, uint32_t number)
+{
+    const ls__group *group = &e->plan->groups.items[number];
+    for (uint32_t i = 0; i < group->pairs.count; i++) {
+        const ls__pair *pair = &group->pairs.items[i];
+        for (uint32_t k = 0; k < pair->sources.count; k++)
+            ls__emit_load(e, pair->sources.items[k]);
+        PUT("u64 x%" PRIu32 " = ", pair->next);
+        emit_packed(e, pair->sources.items, pair->sources.count);
+        PUT(";\nif (x%" PRIu32 " != s[%" PRIu32 "]) {\ns[%" PRIu32 "] = x%" PRIu32 ";\ns[%" PRIu32
+            "] |= %" PRIu64 "ul;\n}\n",
+            pair->next, pair->next, pair->next, pair->next, group->pending,
+            UINT64_C(1) << group->pending_bit);
+    }
+}
+
+static void emit_block(ls__emitter *e, ls__arena *arena, uint32_t number)
+{
+    const ls__plan_block *block = &e->plan->blocks[number];
+    uint64_t bit = UINT64_C(1) << (mark_of(e->plan, number) % LS__WORD_BLOCKS);
+    e->block = number;
+    PUT("if ((w & %" PRIu64 "ul) != 0ul) {\n", bit);
+    if (e->g->has_loops)
+        PUT("w ^= %" PRIu64 "ul;\n", bit);
+    for (uint32_t i = block->first; i < block->end; i++)
+        ls__emit_node(e, e->plan->order[i]);
+    for (uint32_t i = 0; i < block->carriers.count; i++)
+        emit_carrier(e, arena, block->carriers.items[i]);
+    for (uint32_t i = 0; i < block->groups.count; i++)
+        emit_group(e, block->groups.items[i]);
+    PUT("}\n");
+}
+
+/* A function for each word of marks. */
+static void emit_words(ls__emitter *e, ls__arena *arena)
+{
+    const ls__cosim_cut *plan = e->plan;
+    for (uint32_t b = 0; b < plan->block_count;) {
+        uint32_t word = word_of(plan, b);
+        PUT("noinline void ls_word_%" PRIu32 "(STATE, u64 *memory)\n{\nSLOTS MEMORY\n"
+            "u64 w = s[%" PRIu32 "];\ns[EVALUATED] += (u64)popcount(w);\n",
+            word, word);
+        if (!e->g->has_loops)
+            PUT("s[%" PRIu32 "] = 0ul;\n", word);
+        for (; b < plan->block_count && word_of(plan, b) == word; b++)
+            emit_block(e, arena, b);
+        if (e->g->has_loops)
+            PUT("s[%" PRIu32 "] = w;\n", word);
+        PUT("}\n");
+    }
+}
+
+static void emit_evaluate(ls__emitter *e, const char *name, uint32_t first, uint32_t end)
+{
+    PUT("static bool %s(STATE, u64 *memory)\n{\nSLOTS MEMORY\n", name);
+    uint32_t last = UINT32_MAX;
+    for (uint32_t b = first; b < end; b++) {
+        uint32_t word = word_of(e->plan, b);
+        if (word != last)
+            PUT("if (s[%" PRIu32 "] != 0ul)\nls_word_%" PRIu32 "(state, instance, memory);\n", word,
+                word);
+        last = word;
+    }
+    PUT("return false");
+    last = UINT32_MAX;
+    for (uint32_t b = first; e->g->has_loops && b < end; b++) {
+        uint32_t word = word_of(e->plan, b);
+        if (word != last)
+            PUT(" || s[%" PRIu32 "] != 0ul", word);
+        last = word;
+    }
+    PUT(";\n}\n");
+}
+
+/* --- inputs, commits -------------------------------------------------------------------------- */
+
+static void emit_inputs(ls__emitter *e, ls__arena *arena)
+{
+    const ls__graph *g = e->g;
+    PUT("static void mark_inputs(STATE)\n{\nSLOTS\n");
+    for (uint32_t w = 0; w * 64 < g->input_count; w++) {
+        uint32_t dirty = e->cosim->layout.input_dirty + w;
+        PUT("u64 d%" PRIu32 " = s[%" PRIu32 "];\nif (d%" PRIu32 " != 0ul) {\ns[%" PRIu32
+            "] = 0ul;\n",
+            w, dirty, w, dirty);
+        for (uint32_t i = w * 64; i < g->input_count && i < w * 64 + 64; i++) {
+            const ls__carrier *c =
+                &e->plan->carriers.items[e->plan->carrier_of[g->inputs[i].node.index]];
+            mark_list list = {0};
+            list_marks(e, arena, c, &list);
+            if (list.count == 0)
+                continue;
+            PUT("if ((d%" PRIu32 " & %" PRIu64 "ul) != 0ul) {\n", w, UINT64_C(1) << (i % 64));
+            emit_marks(e, &list, "0ul", UINT32_MAX);
+            PUT("}\n");
+        }
+        PUT("}\n");
+    }
+    PUT("}\n");
+}
+
+static void emit_pair(ls__emitter *e, ls__arena *arena, const ls__pair *pair)
+{
+    const ls__carrier *c = &e->plan->carriers.items[pair->carrier];
+    PUT("{\nu64 x = s[%" PRIu32 "];\nu64 d = x ^ s[%" PRIu32 "];\nif (d != 0ul) {\ns[%" PRIu32
+        "] = x;\n",
+        pair->next, c->slot, c->slot);
+    mark_list list = {0};
+    list_marks(e, arena, c, &list);
+    if (c->kind == LS__CARRIER_HOLD)
+        add_block_mark(e, arena, &list, c->block, 0);
+    emit_marks(e, &list, "d", UINT32_MAX);
+    PUT("}\n}\n");
+}
+
+/* Groups, of those in the word of the first, that are always pending: a latch may have changed
+ * since it took what it takes again. */
+static uint64_t sticky_of(const ls__cosim_cut *plan, uint32_t first, uint32_t end)
+{
+    uint64_t sticky = 0;
+    uint32_t word = plan->groups.items[first].pending;
+    for (uint32_t i = first; i < end && plan->groups.items[i].pending == word; i++)
+        for (uint32_t k = 0; k < plan->groups.items[i].pairs.count; k++)
+            if (plan->carriers.items[plan->groups.items[i].pairs.items[k].carrier].kind ==
+                LS__CARRIER_HOLD)
+                sticky |= UINT64_C(1) << plan->groups.items[i].pending_bit;
+    return sticky;
+}
+
+/* Registers of a domain; a function for each word of groups. */
+static void emit_domain(ls__emitter *e, ls__arena *arena, uint32_t domain)
+{
+    const ls__cosim_cut *plan = e->plan;
+    uint32_t first = plan->domain_groups[domain], end = plan->domain_groups[domain + 1];
+    for (uint32_t i = first; i < end;) {
+        uint32_t word = plan->groups.items[i].pending;
+        PUT("noinline void ls_commit_%" PRIu32 "(STATE)\n{\nSLOTS\nu64 p = s[%" PRIu32
+            "];\ns[%" PRIu32 "] = %" PRIu64 "ul;\n",
+            word, word, word, sticky_of(plan, i, end));
+        for (; i < end && plan->groups.items[i].pending == word; i++) {
+            const ls__group *group = &plan->groups.items[i];
+            PUT("if ((p & %" PRIu64 "ul) != 0ul) {\n", UINT64_C(1) << group->pending_bit);
+            for (uint32_t k = 0; k < group->pairs.count; k++)
+                emit_pair(e, arena, &group->pairs.items[k]);
+            PUT("}\n");
+        }
+        PUT("}\n");
+    }
+}
+
+static void emit_triggered(ls__emitter *e, uint32_t domain)
+{
+    PUT("(s[%" PRIu32 "] & %" PRIu64 "ul) != 0ul", e->cosim->layout.triggered + domain / 64,
+        UINT64_C(1) << (domain % 64));
+}
+
+static void emit_place(ls__emitter *e, uint32_t node)
+{
+    ls__place place = e->form->places[node];
+    PUT("(s[%" PRIu32 "] >> %" PRIu32 " & %" PRIu64 "ul)", place.slot, place.bit,
+        ls__node_mask(e->g->nodes[node].width));
+}
+
+/* Marks the blocks that read a memory. */
+static void emit_memory_marks(ls__emitter *e, ls__arena *arena, uint32_t memory)
+{
+    mark_list list = {0};
+    for (uint32_t b = 0; b < e->plan->block_count; b++)
+        for (uint32_t k = 0; k < e->plan->blocks[b].memories.count; k++)
+            if (e->plan->blocks[b].memories.items[k] == memory)
+                add_block_mark(e, arena, &list, b, 0);
+    emit_marks(e, &list, "0ul", UINT32_MAX);
+}
+
+static void emit_write(ls__emitter *e, ls__arena *arena, const ls__graph_write *write)
+{
+    const ls__graph_memory *m = &e->g->memories[write->memory];
+    PUT("if (");
+    emit_triggered(e, write->domain);
+    PUT(") {\nu64 a = ");
+    emit_place(e, write->address.index);
+    PUT(";\nbool changed = false;\nif (a < %" PRIu32 "ul) {\n", m->depth);
+    for (uint32_t k = 0; k < m->limbs; k++) {
+        PUT("u64 e%" PRIu32 " = ", k);
+        emit_place(e, write->enables[k].index);
+        PUT(";\nif (e%" PRIu32 " != 0ul) {\nu64 at = %" PRIu64 "ul + a * %" PRIu32
+            "ul;\nu64 old = m[at];\nu64 now = old & ~e%" PRIu32 " | ",
+            k, e->cosim->layout.memory_at[write->memory] + k, m->limbs, k);
+        emit_place(e, write->data[k].index);
+        PUT(" & e%" PRIu32 ";\nif (now != old) {\nm[at] = now;\nchanged = true;\n}\n}\n", k);
+    }
+    PUT("}\nif (changed) {\n");
+    emit_memory_marks(e, arena, write->memory);
+    PUT("}\n}\n");
+}
+
+static void emit_commit(ls__emitter *e, ls__arena *arena)
+{
+    const ls__cosim_cut *plan = e->plan;
+    for (uint32_t d = 0; d < e->g->domain_count; d++)
+        emit_domain(e, arena, d);
+    PUT("static void commit(STATE, u64 *memory)\n{\nSLOTS MEMORY\n");
+    for (uint32_t i = 0; i < e->g->write_count; i++)
+        emit_write(e, arena, &e->g->writes[i]);
+    for (uint32_t d = 0; d < e->g->domain_count; d++) {
+        if (plan->domain_groups[d] == plan->domain_groups[d + 1])
+            continue;
+        PUT("if (");
+        emit_triggered(e, d);
+        PUT(") {\n");
+        uint32_t last = UINT32_MAX;
+        for (uint32_t i = plan->domain_groups[d]; i < plan->domain_groups[d + 1]; i++) {
+            uint32_t word = plan->groups.items[i].pending;
+            if (word != last)
+                PUT("if (s[%" PRIu32 "] != 0ul)\nls_commit_%" PRIu32 "(state, instance);\n", word,
+                    word);
+            last = word;
+        }
+        PUT("}\n");
+    }
+    PUT("}\n");
+}
+
+/* Everything is marked; what registers take from constants is there. */
+static void emit_mark_all(ls__emitter *e)
+{
+    const ls__cosim_cut *plan = e->plan;
+    PUT("noinline void mark_all(STATE)\n{\nSLOTS\n");
+    for (uint32_t b = 0; b < plan->block_count; b++)
+        PUT("s[%" PRIu32 "] |= %" PRIu64 "ul;\n", word_of(plan, b),
+            UINT64_C(1) << (mark_of(plan, b) % LS__WORD_BLOCKS));
+    for (uint32_t i = 0; i < plan->observer_count; i++)
+        PUT("s[%" PRIu32 "] |= %" PRIu64 "ul;\n", plan->observers + i / 64,
+            UINT64_C(1) << (i % 64));
+    for (uint32_t i = 0; i < plan->groups.count; i++) {
+        const ls__group *group = &plan->groups.items[i];
+        PUT("s[%" PRIu32 "] |= %" PRIu64 "ul;\n", group->pending,
+            UINT64_C(1) << group->pending_bit);
+        for (uint32_t k = 0; group->block == LS__NO_BLOCK && k < group->pairs.count; k++) {
+            const ls__pair *pair = &group->pairs.items[k];
+            uint64_t value = 0;
+            for (uint32_t j = 0; j < pair->sources.count; j++)
+                value |= e->g->nodes[pair->sources.items[j]].imm << j;
+            PUT("s[%" PRIu32 "] = %" PRIu64 "ul;\n", pair->next, value);
+        }
+    }
+    PUT("}\n");
+}
+
+/* --- the form --------------------------------------------------------------------------------- */
+
+static void push(ls__words *t, ls__arena *arena, uint32_t word)
+{
+    ls__vec_push(arena, t, word);
+}
+
+/* By observer: its outputs (from, end), 1 + its traced slot. An output: number, slot, shift, mask.
+ */
+static uint32_t write_observers(const ls_cosim *cosim, const ls__cosim_cut *plan, ls__form *form,
+                                ls__words *t, ls__arena *arena)
+{
+    const ls__layout *l = &cosim->layout;
+    uint32_t *first = LS__NEW_ARRAY(arena, uint32_t, plan->observer_count + 2);
+    uint32_t *order = LS__NEW_ARRAY(arena, uint32_t, l->observed_count + 1);
+    uint32_t *trace = LS__NEW_ARRAY(arena, uint32_t, form->slot_count + 1);
+    for (uint32_t i = 0; i < l->observed_count; i++) {
+        uint32_t c = plan->carrier_of[l->observed[i].node.index];
+        if (c != UINT32_MAX)
+            first[plan->carriers.items[c].observer + 2]++;
+    }
+    for (uint32_t k = 0; k < plan->observer_count; k++)
+        first[k + 2] += first[k + 1];
+    for (uint32_t i = 0; i < l->observed_count; i++) {
+        uint32_t c = plan->carrier_of[l->observed[i].node.index];
+        if (c != UINT32_MAX)
+            order[first[plan->carriers.items[c].observer + 1]++] = i;
+    }
+    for (uint32_t i = 0; i < form->traces.count; i++)
+        trace[form->traces.slots[i]] = i + 1;
+    uint32_t outputs = t->count;
+    for (uint32_t i = 0; i < first[plan->observer_count]; i++) {
+        const ls__observed *o = &l->observed[order[i]];
+        ls__place place = form->places[o->node.index];
+        const uint32_t entry[5] = {order[i], place.slot, place.bit + o->lsb, (uint32_t)o->mask,
+                                   (uint32_t)(o->mask >> 32)};
+        for (uint32_t k = 0; k < 5; k++)
+            push(t, arena, entry[k]);
+    }
+    uint32_t observers = t->count;
+    uint32_t *slot_of = LS__NEW_ARRAY(arena, uint32_t, plan->observer_count + 1);
+    for (uint32_t i = 0; i < plan->carriers.count; i++)
+        if (plan->carriers.items[i].observed)
+            slot_of[plan->carriers.items[i].observer] = plan->carriers.items[i].slot;
+    for (uint32_t k = 0; k < plan->observer_count; k++) {
+        push(t, arena, outputs + first[k] * 5);
+        push(t, arena, outputs + first[k + 1] * 5);
+        push(t, arena, trace[slot_of[k]]);
+    }
+    return observers;
+}
+
+static ls_status build(const ls_cosim *cosim, ls__form *form, ls__arena *arena, ls__strbuf *text,
+                       ls_error *error)
+{
+    const ls__plan_params params = {.block_nodes = BLOCK_NODES};
+    const ls__cosim_cut *plan = ls__cosim_cut_create(cosim, &params, form, arena);
+    ls_status status = ls__traces_create(cosim, form, error);
+    if (status != LS_OK)
+        return status;
+    ls__words t = {0};
+    ls__sections_write(cosim, form, &t, arena);
+    uint32_t observers = write_observers(cosim, plan, form, &t, arena);
+    form->table_words = t.count ? t.count : 1;
+    form->table = ls__mem_alloc(form->table_words, sizeof *form->table);
+    if (!form->table)
+        return ls__fail_oom(error, form->table_words * sizeof *form->table);
+    if (t.count)
+        memcpy(form->table, t.items, t.count * sizeof *form->table);
+    size_t n = cosim->graph->node_count + 1;
+    ls__emitter emitter = {cosim,
+                           cosim->graph,
+                           form,
+                           plan,
+                           text,
+                           0,
+                           LS__NEW_ARRAY(arena, uint32_t, n),
+                           LS__NEW_ARRAY(arena, uint32_t, n),
+                           LS__NEW_ARRAY(arena, uint8_t, n)};
+    ls__emitter *e = &emitter;
+    ls__prelude_write(cosim, form, text);
+    PUT("#define OBSERVER_MARKS %" PRIu32 "u\n#define OBSERVER_WORDS %" PRIu32
+        "u\n#define T_OBSERVERS %" PRIu32 "u\n",
+        plan->observers, plan->observer_words, observers);
+    emit_words(e, arena);
+    emit_evaluate(e, "evaluate_early", 0, plan->early_blocks);
+    emit_evaluate(e, "evaluate_late", plan->early_blocks, plan->block_count);
+    emit_inputs(e, arena);
+    emit_commit(e, arena);
+    emit_mark_all(e);
+    PUT("#include \"lockstep:gated.kc\"\n");
+    return LS_OK;
+}
+
+ls_status ls__gated_create(const ls_cosim *cosim, ls__form **out, ls_error *error)
+{
+    return ls__form_build(cosim, LS_COSIM_COMPILED, 1, build, out, error);
+}

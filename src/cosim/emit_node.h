@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Nodes as Kernel C. In generated code a value of one bit may have anything above bit 0 ("loose"):
+ * gates do not care, and what does masks it.
+ */
+#ifndef LS_COSIM_EMIT_NODE_H
+#define LS_COSIM_EMIT_NODE_H
+
+#include "cosim/plan.h"
+
+typedef struct ls__emitter {
+    const ls_cosim *cosim;
+    const ls__graph *g;
+    const ls__form *form;
+    const ls__cosim_cut *plan;
+    ls__strbuf *text;
+    uint32_t block;    /* that is being written */
+    uint32_t *loaded;  /* by node: 1 + the block that has loaded it */
+    uint32_t *defined; /* by node: 1 + the block that has computed it */
+    uint8_t *loose;    /* by node */
+} ls__emitter;
+
+/* The definition of a local variable with the node's value, and of what it loads. */
+void ls__emit_node(ls__emitter *e, uint32_t node);
+/* A value that ls__emit_node has made or that is loaded; `strict`: bits above the width are 0. */
+void ls__emit_value(ls__emitter *e, uint32_t node, bool strict);
+/* Makes sure that a value can be named in the block. */
+void ls__emit_load(ls__emitter *e, uint32_t node);
+
+#endif
