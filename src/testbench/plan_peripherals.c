@@ -213,16 +213,26 @@ static void plan_flash(ls__planner *p, const ls__config_flash *f, uint32_t index
 
 /* --- GPIO, JTAG, buses ------------------------------------------------------------------------ */
 
+static bool find_bit(ls__planner *p, const ls__config_pin *pin, bool is_input, ls_signal_ref *ref,
+                     const char *place, const char *list, uint32_t index)
+{
+    if (!ls__planner_pin(p, pin, is_input, true, ref, "%s.%s[%u]", place, list, index))
+        return false;
+    if (ref->width != 1)
+        ls__planner_fail(p, LS_E_FORMAT, "%s.%s[%u]: must be one bit", place, list, index);
+    return ref->width == 1;
+}
+
 static void plan_gpio(ls__planner *p, const ls__config_gpio *g, uint32_t index)
 {
     ls_signal_ref ref;
     const char *place = ls__arena_printf(&p->arena, ".gpios[%u]", index);
     builder b = begin(p, "gpio", LS__MODEL_GPIO, g->name, place);
     for (uint32_t i = 0; i < g->pin_count; i++)
-        if (ls__planner_pin(p, &g->pins[i], true, true, &ref, "%s.pins[%u]", place, i))
+        if (find_bit(p, &g->pins[i], true, &ref, place, "pins", i))
             add_pin(&b, ls__arena_printf(&p->arena, "out%u", i), ref, true);
     for (uint32_t i = 0; i < g->watched_count; i++)
-        if (ls__planner_pin(p, &g->watched[i], false, true, &ref, "%s.watch[%u]", place, i))
+        if (find_bit(p, &g->watched[i], false, &ref, place, "watch", i))
             add_pin(&b, ls__arena_printf(&p->arena, "in%u", i), ref, false);
     add_parameter(&b, "queue", GPIO_QUEUE);
     b.model.queue = GPIO_QUEUE;

@@ -320,6 +320,45 @@ static void pipe_both_ways(void **state)
     close(ends[1]);
 }
 
+static void pieces_in_and_out(void **state)
+{
+    ls__os_appender *appender;
+    ls__os_reader *reader;
+    ls_error error = {0};
+    char piece[4];
+    size_t count;
+    assert_int_equal(save("a", "something longer", &error), LS_OK);
+    assert_int_equal(ls__os_appender_open("a", &appender, &error), LS_OK);
+    assert_content("a", "");
+    assert_int_equal(ls__os_appender_write(appender, "one ", 4, &error), LS_OK);
+    assert_content("a", "one "); /* seen while it grows */
+    assert_int_equal(ls__os_appender_write(appender, "two", 3, &error), LS_OK);
+    assert_int_equal(ls__os_appender_close(&appender, &error), LS_OK);
+    assert_null(appender);
+    assert_int_equal(ls__os_appender_close(&appender, &error), LS_OK);
+
+    assert_int_equal(ls__os_reader_open("a", &reader, &error), LS_OK);
+    assert_int_equal(ls__os_reader_read(reader, piece, 4, &count, &error), LS_OK);
+    assert_int_equal(count, 4);
+    assert_memory_equal(piece, "one ", 4);
+    assert_int_equal(ls__os_reader_read(reader, piece, 4, &count, &error), LS_OK);
+    assert_int_equal(count, 3);
+    assert_int_equal(ls__os_reader_read(reader, piece, 4, &count, &error), LS_OK);
+    assert_int_equal(count, 0);
+    ls__os_reader_close(&reader);
+    assert_null(reader);
+    ls__os_reader_close(&reader);
+
+    assert_int_equal(ls__os_reader_open("none", &reader, &error), LS_E_NOT_FOUND);
+    assert_null(reader);
+    assert_int_equal(ls__os_reader_open(".", &reader, &error), LS_E_IO);
+    assert_int_equal(ls__os_appender_open(".", &appender, &error), LS_E_IO);
+    assert_null(appender);
+    assert_int_equal(ls__os_appender_open("/dev/full", &appender, &error), LS_OK);
+    assert_int_equal(ls__os_appender_write(appender, "x", 1, &error), LS_E_IO);
+    assert_int_equal(ls__os_appender_close(&appender, &error), LS_OK);
+}
+
 static void every_failing_allocation_is_clean(void **state)
 {
     uint64_t n = 1;
@@ -366,6 +405,7 @@ int main(void)
         TEST(failed_write_cannot_be_committed),
         TEST(directory_removed_before_commit),
         TEST(pipe_both_ways),
+        TEST(pieces_in_and_out),
         TEST(every_failing_allocation_is_clean),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -107,6 +107,43 @@ class Events(Command):
                                  f"{t},apb,apb3,{row},OK,\n" for t, row in zip(ticks, rows)))
 
 
+    def test_jtag_replay(self):
+        """Reads the identity that reset chooses, 32 bits from Shift-DR."""
+        def clock(tms):
+            return f"{2 * tms}{4 + 2 * tms}"
+        session = clock(1) * 8 + "".join(map(clock, (0, 1, 0, 0))) + "0R4" * 32 + "\n" + clock(1) + "Q"
+        self.design("jtag")
+        (self.folder / "session").write_text(session)
+        for options in ((), ("--jtag-hold-cycles", 9), ("--compat", "jacquard")):
+            self.run_cosim("--jtag-replay", "session", "--events", "e.json", "--output-vcd", "o.vcd",
+                           *options)
+            if "--compat" in options:
+                continue  # which has no such events
+            events = self.events("e.json")
+            bits = [e["payload"] for e in events if e["event"] == "tdo"]
+            self.assertEqual(sum(bit << i for i, bit in enumerate(bits)), 0x1c0de001)
+            self.assertEqual(events[-1]["event"], "end")
+        self.write("config.json", {"clock": "tck", "num_cycles": 10})
+        result = self.run_cosim("--jtag-replay", "session")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn(".jtag is missing", result.stderr)
+
+    def test_gpio(self):
+        self.design("counter", constant_ports={}, num_cycles=50, gpios=[
+            {"name": "pins", "signals": ["enable"], "watch": ["count[0]", "count[1]"]}])
+        self.write("commands.json", {"commands": [
+            {"type": "action", "peripheral": "pins", "event": "set", "payload": "1"},
+            {"type": "wait", "peripheral": "pins", "event": "change", "payload": "11"},
+            {"type": "action", "peripheral": "pins", "event": "set", "payload": "0"}]})
+        self.good("--input-commands", "commands.json", "--events", "e.json")
+        # enable falls together with the next rising edge, which does not see it yet
+        self.assertEqual([e["payload"] for e in self.events("e.json")], ["01", "10", "11", "00"])
+        self.design("counter", gpios=[{"watch": ["count"]}])
+        result = self.run_cosim()
+        self.assertEqual(result.returncode, 1)
+        self.assertIn(".gpios[0].watch[0]: must be one bit", result.stderr)
+
+
 class Soc(Command):
     GREETING = "Lockstep SoC ready\r\nchecksum "
 
