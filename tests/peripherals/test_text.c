@@ -3,6 +3,7 @@
  * is the folder of *.kc files here. */
 #include "bench.h"
 
+#include "base/mem.h"
 #include "cosim/peripheral_types.h"
 
 static ls_error refused(const ls_peripheral *list, uint32_t count, ls_status expected)
@@ -137,6 +138,36 @@ static void own_sources_are_linked(void **state)
     bench_finish(&b);
 }
 
+/* Wherever memory runs out, that is what is said, and nothing stays behind. */
+static void memory_runs_out(void **state)
+{
+    (void)state;
+    ls_pin pins[] = {DRIVEN("rx", 0)};
+    ls_peripheral_parameter bit = {"bit_edges", 8};
+    uint32_t memory[] = {1, 2, 3};
+    ls_peripheral one = {.name = "a",
+                         .type = "uart_rx",
+                         .pins = pins,
+                         .pin_count = 1,
+                         .parameters = &bit,
+                         .parameter_count = 1,
+                         .memory_words = 3,
+                         .memory_init = memory,
+                         .image = "abc",
+                         .image_bytes = 3};
+    uint64_t n = 1;
+    for (ls_status status = LS_E_OUT_OF_MEMORY; status != LS_OK; n++) {
+        ls__peripherals *p = NULL;
+        ls__mem_fail_after(n);
+        status = ls__peripherals_create(&one, 1, &p, NULL);
+        ls__mem_fail_after(0);
+        assert_true(status == LS_OK || status == LS_E_OUT_OF_MEMORY);
+        assert_true((p != NULL) == (status == LS_OK));
+        ls__peripherals_destroy(&p);
+    }
+    assert_true(n > 3);
+}
+
 /* Messages name the user's own file and line. */
 static void errors_of_a_source_have_its_position(void **state)
 {
@@ -166,6 +197,7 @@ static int run(void)
         cmocka_unit_test(wrong_configurations_are_refused),
         cmocka_unit_test(all_types_are_one_program),
         cmocka_unit_test(own_sources_are_linked),
+        cmocka_unit_test(memory_runs_out),
         cmocka_unit_test(errors_of_a_source_have_its_position),
     };
     return cmocka_run_group_tests_name("text", tests, NULL, NULL);
