@@ -76,11 +76,11 @@ static ls_status parse_word(const char *option, const char *text, const char *co
                             int *value, ls_error *error)
 {
     ls__strbuf list = {0};
-    for (*value = 0; words[*value]; ++*value) {
+    for (*value = 0; words[*value]; ++*value)
         if (strcmp(text, words[*value]) == 0)
             return LS_OK;
-        ls__strbuf_printf(&list, "%s%s", *value ? ", " : "", words[*value]);
-    }
+    for (int i = 0; words[i]; i++)
+        ls__strbuf_printf(&list, "%s%s", i ? ", " : "", words[i]);
     ls__fail(error, LS_E_INVALID_ARGUMENT, "%s takes one of %s, not '%s'", option,
              list.text ? list.text : "", text);
     ls__strbuf_finish(&list);

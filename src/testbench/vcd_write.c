@@ -165,8 +165,9 @@ static ls_status write_whole(ls__vcd_writer *w, ls_error *error)
     ls_status status = LS_OK;
     if (w->text.failed)
         return ls__fail_oom(error, w->text.capacity);
-    if (w->whole)
-        status = ls__os_appender_write(w->file, w->text.text, w->whole, error);
+    if (w->whole == 0)
+        return LS_OK;
+    status = ls__os_appender_write(w->file, w->text.text, w->whole, error);
     memmove(w->text.text, w->text.text + w->whole, rest);
     w->text.length = rest;
     w->whole = 0;
