@@ -149,7 +149,8 @@ class Soc(Command):
 
     def setUp(self):
         super().setUp()
-        designs.need("riscv64-unknown-elf-gcc")
+        if not shutil.which("riscv64-unknown-elf-gcc"):
+            self.skipTest("riscv64-unknown-elf-gcc is not installed")
         self.design("soc", num_cycles=30000)
 
     def test_prompt(self):
@@ -289,4 +290,8 @@ class Own(Command):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    ran = unittest.main(exit=False)
+    if ran.result.wasSuccessful() and ran.result.skipped:
+        print("SKIP:", ran.result.skipped[0][1])
+        sys.exit(77)
+    sys.exit(not ran.result.wasSuccessful())
