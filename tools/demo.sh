@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# What Lockstep does, in half a minute: runs two example kernels, saves their results, and shows that
+# What Lockstep does, in ten seconds: runs two example kernels, saves their results, and shows that
 # NumPy opens them and agrees to the last bit; then boots a system on a chip on two devices and shows that
 # the waveforms are the same.
 #
@@ -72,10 +72,10 @@ elif command -v yosys >/dev/null && command -v riscv64-unknown-elf-gcc >/dev/nul
     echo "Yosys makes the netlist, the RISC-V compiler the firmware. Run until the firmware prints its prompt:"
     python3 examples/cosim/build.py "$out/designs" soc
     for device in cpu reference; do
-        run cosim "$soc/words.json" --config "$soc/config.json" --device $device --quiet \
+        run cosim "$soc/words.json" --config "$soc/config.json" --device $device --form compiled --quiet \
             --input-commands examples/cosim/soc/to_prompt.json --output-vcd "$out/soc-$device.vcd"
     done
-    echo "The cpu device runs compiled code, the reference interprets. The two waveforms:"
+    echo "The cpu device compiles the design with its flash and UART, the reference interprets it. The waveforms:"
     (cd "$out" && sha256sum soc-cpu.vcd soc-reference.vcd) | sed 's/^/    /'
     cmp "$out/soc-cpu.vcd" "$out/soc-reference.vcd"
     echo "    the same $(wc -c <"$out/soc-cpu.vcd") bytes."

@@ -87,7 +87,7 @@ class Reactive(unittest.TestCase):
         return result.stdout
 
     def check(self, netlist, top, edges, few=400):
-        """Against Icarus; then a few edges on the reference, and compat."""
+        """Against Icarus; then a few edges in both forms and on the reference, and compat."""
         text = self.cosim(netlist, "--max-clock-edges", edges, "--stimulus-vcd", "inputs.vcd", "--output-vcd",
                           "ours.vcd", "--trace", "all", "--events", "events.json")
         theirs = self.folder / "theirs.vcd"
@@ -98,10 +98,12 @@ class Reactive(unittest.TestCase):
             self.fail(str(mismatch))
         for compat in [], ["--compat", "jacquard"]:
             files = {}
-            for device in "cpu", "reference":
-                self.run_quietly(netlist, few, device, compat)
-                files[device] = [(self.folder / f"{device}.{end}").read_bytes() for end in ("vcd", "json")]
-            self.assertEqual(files["cpu"], files["reference"], compat)
+            for device, form in ("cpu", "compiled"), ("cpu", "table"), ("reference", "compiled"):
+                self.run_quietly(netlist, few, device, ["--form", form, *compat])
+                files[device, form] = [(self.folder / f"{device}.{end}").read_bytes()
+                                       for end in ("vcd", "json")]
+            for each in files:
+                self.assertEqual(files[each], files["cpu", "compiled"], (each, compat))
         return text
 
     def run_quietly(self, netlist, edges, device, options):
