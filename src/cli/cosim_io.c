@@ -102,8 +102,8 @@ void ls__cli_cosim_message(void *context, const ls_cosim_event *event, uint64_t 
     ls__cli_cosim_job *c = context;
     char who[32] = "";
     const char *what = event->type == LS_EVENT_FINISH   ? "$finish"
-                       : event->type == LS_EVENT_ASSERT ? "assertion failed"
-                                                        : "assumption broken";
+                       : event->type == LS_EVENT_ASSERT ? "failed"
+                                                        : "broken";
     hide_progress(c);
     end_line(c);
     if (c->instances > 1)

@@ -35,6 +35,7 @@ static const char help[] =
     "waveform STIMULUS and writes the waveform OUTPUT. Every time stamp of STIMULUS is one "
     "edge.\n\nOptions:"
     "\v"
+    "Exit status: 0 good, 1 failed: an error, or a failed assertion.\n\n"
     "Examples:\n"
     "  lockstep sim counter.json stimulus.vcd out.vcd\n"
     "  lockstep sim counter.json stimulus.vcd out.vcd --trace all --from 10\n";
@@ -53,6 +54,7 @@ typedef struct job {
     ls_cosim *cosim;
     uint64_t edge; /* next */
     bool has_finished;
+    bool has_failed;      /* an assertion */
     uint8_t *clock_edges; /* of the ports */
     const char **found_clocks;
     /* compat: the next edge to look at, and the last active one */
@@ -139,15 +141,20 @@ static void on_changes(void *context, uint64_t edge, const uint32_t *traced, uin
 
 static void on_event(void *context, const ls_cosim_event *event)
 {
+    job *j = context;
     if (event->type == LS_EVENT_PERIPHERAL)
         return;
+    j->has_failed |= event->type == LS_EVENT_ASSERT;
     ls__cli_clear_progress();
     if (event->type == LS_EVENT_PRINT)
         ls__cli_print_line(stdout, "%s", event->text);
     else
-        ls__cli_print_line(stderr, "lockstep: time %llu: %s",
+        ls__cli_print_line(stderr, "lockstep: time %llu: %s%s",
                            (unsigned long long)time_of(context, event->edge),
-                           event->type == LS_EVENT_FINISH ? "$finish" : event->text);
+                           event->type == LS_EVENT_ASSERT   ? "failed: "
+                           : event->type == LS_EVENT_FINISH ? "$finish"
+                                                            : "broken: ",
+                           event->text);
 }
 
 /* Which inputs are clocks; those are late with --sample after when none is named. */
@@ -307,7 +314,7 @@ static int run_job(job *j)
     ls__cli_bench_finish(&j->bench);
     if (caught)
         return LS__EXIT_SIGNAL + caught;
-    return status == LS_OK ? LS__EXIT_OK : LS__EXIT_FAILED;
+    return status == LS_OK && !j->has_failed ? LS__EXIT_OK : LS__EXIT_FAILED;
 }
 
 int ls__cli_sim(int argc, char **argv)

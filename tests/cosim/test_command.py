@@ -250,6 +250,43 @@ class Soc(Command):
         self.assertNotEqual(first.split()[4], second.split()[4])
 
 
+class Assertions(Command):
+    """A counter that must not be 5."""
+    SOURCE = """
+    module top (input clk, input up, output reg [3:0] count = 0);
+        always @(posedge clk) begin
+            count <= count + up;
+            assert (count != 4'd5);
+        end
+    endmodule
+    """
+    STIMULUS = ("$timescale 1 ns $end $scope module top $end $var wire 1 ! clk $end "
+                "$var wire 1 @ up $end $upscope $end $enddefinitions $end\n#0 0! 1@\n" +
+                "".join(f"#{10 * i + 5} 1! #{10 * i + 10} 0!\n" for i in range(8)))
+
+    def test_assertions(self):
+        (self.folder / "top.v").write_text(self.SOURCE)
+        (self.folder / "in.vcd").write_text(self.STIMULUS)
+        for up, status in ((1, 1), (0, 0)):
+            self.write("config.json", {"clock": "clk", "clock_period_ps": 10000, "num_cycles": 20,
+                                       "constant_ports": {"up": up}})
+            result = self.run_cosim("--report", "r.json", netlist="top.v")
+            self.assertEqual(result.returncode, status)
+            report = json.loads(self.bytes_of("r.json"))["instances"][0]
+            self.assertEqual((report["failed_asserts"], report["verdict"]),
+                             (up, "failed" if up else "passed"))
+            self.assertEqual("edge 11 (55000 ps): failed: assertion" in result.stderr, bool(up))
+        self.write("config.json", {"clock": "clk", "clock_period_ps": 10000, "num_cycles": 20,
+                                   "constant_ports": {"up": 1}, "stop_on_assert": True})
+        self.run_cosim("--report", "r.json", netlist="top.v")
+        report = json.loads(self.bytes_of("r.json"))["instances"][0]
+        self.assertEqual((report["stop"], report["edges"]), ("assert", 12))
+        result = subprocess.run([LOCKSTEP, "sim", "top.v", "in.vcd", "out.vcd", "--quiet"],
+                                cwd=self.folder, stderr=subprocess.PIPE, text=True)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("time 55: failed: assertion", result.stderr)
+
+
 class Own(Command):
     SOURCE = """
     static void strobe_step(struct strobe_pins *pins, const struct strobe_parameters *parameters,
