@@ -11,7 +11,12 @@
 #include "base/status.h"
 #include "cosim/emit_node.h"
 
-enum { BLOCK_NODES = 32 };
+enum {
+    BLOCK_NODES = 48,
+    FUNCTION_BLOCKS = 4, /* blocks a function: code generators are quadratic */
+    FUNCTION_GROUPS = 8,
+    MANY_READERS = 12,
+};
 
 #define PUT(...) ls__strbuf_printf(e->text, __VA_ARGS__)
 
@@ -91,6 +96,54 @@ static void emit_marks(ls__emitter *e, const mark_list *list, const char *d, uin
     }
 }
 
+/* The readers of each bit of a carrier; bits with the same are one class. */
+static void emit_marks_by_bit(ls__emitter *e, ls__arena *arena, const mark_list *list,
+                              const char *d, uint64_t bits, uint32_t own)
+{
+    while (bits) {
+        uint64_t bit = bits & -bits, same = 0;
+        for (uint64_t rest = bits; rest; rest &= rest - 1) {
+            uint64_t other = rest & -rest;
+            bool equal = true;
+            for (uint32_t k = 0; equal && k < list->count; k++)
+                equal = !list->items[k].need ||
+                        !(list->items[k].need & bit) == !(list->items[k].need & other);
+            same |= equal ? other : 0;
+        }
+        bits &= ~same;
+        mark_list its = {0};
+        for (uint32_t k = 0; k < list->count; k++)
+            if (list->items[k].need & bit)
+                add_mark(arena, &its, list->items[k].slot, list->items[k].bit, 0);
+        if (its.count == 0)
+            continue;
+        PUT("if ((%s & %" PRIu64 "ul) != 0ul) {\n", d, same);
+        emit_marks(e, &its, d, own);
+        PUT("}\n");
+    }
+}
+
+/* Marks what changed bits `d` of a carrier lead to: reader by reader, or, where there are many, bit
+ * by bit. */
+static void emit_carrier_marks(ls__emitter *e, ls__arena *arena, const ls__carrier *c,
+                               const mark_list *list, const char *d, uint32_t own)
+{
+    mark_list always = {0};
+    uint32_t partial = 0;
+    for (uint32_t k = 0; k < list->count; k++) {
+        if (list->items[k].need)
+            partial++;
+        else
+            add_mark(arena, &always, list->items[k].slot, list->items[k].bit, 0);
+    }
+    if (partial <= MANY_READERS) {
+        emit_marks(e, list, d, own);
+        return;
+    }
+    emit_marks(e, &always, d, own);
+    emit_marks_by_bit(e, arena, list, d, ls__node_mask((uint8_t)c->bits), own);
+}
+
 /* --- blocks ----------------------------------------------------------------------------------- */
 
 /* Bits of nodes as one word. */
@@ -118,7 +171,7 @@ static void emit_carrier(ls__emitter *e, ls__arena *arena, uint32_t number)
         d, number, c->slot, d, c->slot, number);
     mark_list list = {0};
     list_marks(e, arena, c, &list);
-    emit_marks(e, &list, d, word_of(e->plan, e->block));
+    emit_carrier_marks(e, arena, c, &list, d, word_of(e->plan, e->block));
     PUT("}\n");
 }
 
@@ -155,38 +208,57 @@ static void emit_block(ls__emitter *e, ls__arena *arena, uint32_t number)
     PUT("}\n");
 }
 
-/* A function for each word of marks. */
-static void emit_words(ls__emitter *e, ls__arena *arena)
+/* Blocks of one word that are one function: the end, and their marks. */
+static uint32_t function_end(const ls__cosim_cut *plan, uint32_t first, uint64_t *marks)
+{
+    uint32_t b = first;
+    *marks = 0;
+    for (; b < plan->block_count && b < first + FUNCTION_BLOCKS &&
+           word_of(plan, b) == word_of(plan, first);
+         b++)
+        *marks |= UINT64_C(1) << (mark_of(plan, b) % LS__WORD_BLOCKS);
+    return b;
+}
+
+/* While a function runs, marks of its word are in the variable w. */
+static void emit_functions(ls__emitter *e, ls__arena *arena)
 {
     const ls__cosim_cut *plan = e->plan;
     for (uint32_t b = 0; b < plan->block_count;) {
-        uint32_t word = word_of(plan, b);
-        PUT("noinline void ls_word_%" PRIu32 "(STATE, u64 *memory)\n{\nSLOTS MEMORY\n"
-            "u64 w = s[%" PRIu32 "];\ns[EVALUATED] += (u64)popcount(w);\n",
-            word, word);
-        if (!e->g->has_loops)
-            PUT("s[%" PRIu32 "] = 0ul;\n", word);
-        for (; b < plan->block_count && word_of(plan, b) == word; b++)
+        uint64_t marks;
+        uint32_t first = b, word = word_of(plan, b), end = function_end(plan, b, &marks);
+        PUT("noinline void ls_blocks_%" PRIu32 "(STATE, u64 *memory)\n{\nSLOTS MEMORY\n"
+            "u64 w = s[%" PRIu32 "];\n",
+            first, word);
+        for (; b < end; b++)
             emit_block(e, arena, b);
         if (e->g->has_loops)
-            PUT("s[%" PRIu32 "] = w;\n", word);
-        PUT("}\n");
+            PUT("s[%" PRIu32 "] = w;\n}\n", word);
+        else
+            PUT("s[EVALUATED] += (u64)popcount(w & %" PRIu64 "ul);\ns[%" PRIu32 "] = w & %" PRIu64
+                "ul;\n}\n",
+                marks, word, ~marks);
     }
 }
 
 static void emit_evaluate(ls__emitter *e, const char *name, uint32_t first, uint32_t end)
 {
     PUT("static bool %s(STATE, u64 *memory)\n{\nSLOTS MEMORY\n", name);
-    uint32_t last = UINT32_MAX;
-    for (uint32_t b = first; b < end; b++) {
+    for (uint32_t b = first; b < end;) {
         uint32_t word = word_of(e->plan, b);
-        if (word != last)
-            PUT("if (s[%" PRIu32 "] != 0ul)\nls_word_%" PRIu32 "(state, instance, memory);\n", word,
-                word);
-        last = word;
+        PUT("if (s[%" PRIu32 "] != 0ul) {\n", word);
+        while (b < end && word_of(e->plan, b) == word) {
+            uint64_t marks;
+            uint32_t next = function_end(e->plan, b, &marks);
+            PUT("if ((s[%" PRIu32 "] & %" PRIu64 "ul) != 0ul)\nls_blocks_%" PRIu32
+                "(state, instance, memory);\n",
+                word, marks, b);
+            b = next;
+        }
+        PUT("}\n");
     }
     PUT("return false");
-    last = UINT32_MAX;
+    uint32_t last = UINT32_MAX;
     for (uint32_t b = first; e->g->has_loops && b < end; b++) {
         uint32_t word = word_of(e->plan, b);
         if (word != last)
@@ -233,42 +305,52 @@ static void emit_pair(ls__emitter *e, ls__arena *arena, const ls__pair *pair)
     list_marks(e, arena, c, &list);
     if (c->kind == LS__CARRIER_HOLD)
         add_block_mark(e, arena, &list, c->block, 0);
-    emit_marks(e, &list, "d", UINT32_MAX);
+    emit_carrier_marks(e, arena, c, &list, "d", UINT32_MAX);
     PUT("}\n}\n");
 }
 
-/* Groups, of those in the word of the first, that are always pending: a latch may have changed
- * since it took what it takes again. */
-static uint64_t sticky_of(const ls__cosim_cut *plan, uint32_t first, uint32_t end)
+/* Whether a group is always pending: a latch may have changed since it took what it takes again. */
+static bool is_sticky(const ls__cosim_cut *plan, const ls__group *group)
 {
-    uint64_t sticky = 0;
-    uint32_t word = plan->groups.items[first].pending;
-    for (uint32_t i = first; i < end && plan->groups.items[i].pending == word; i++)
-        for (uint32_t k = 0; k < plan->groups.items[i].pairs.count; k++)
-            if (plan->carriers.items[plan->groups.items[i].pairs.items[k].carrier].kind ==
-                LS__CARRIER_HOLD)
-                sticky |= UINT64_C(1) << plan->groups.items[i].pending_bit;
-    return sticky;
+    for (uint32_t k = 0; k < group->pairs.count; k++)
+        if (plan->carriers.items[group->pairs.items[k].carrier].kind == LS__CARRIER_HOLD)
+            return true;
+    return false;
 }
 
-/* Registers of a domain; a function for each word of groups. */
+/* Groups of one word that are one function: the end, and their bits. */
+static uint32_t groups_end(const ls__cosim_cut *plan, uint32_t first, uint32_t end, uint64_t *bits)
+{
+    uint32_t i = first;
+    *bits = 0;
+    for (; i < end && i < first + FUNCTION_GROUPS &&
+           plan->groups.items[i].pending == plan->groups.items[first].pending;
+         i++)
+        *bits |= UINT64_C(1) << plan->groups.items[i].pending_bit;
+    return i;
+}
+
+/* Registers of a domain. */
 static void emit_domain(ls__emitter *e, ls__arena *arena, uint32_t domain)
 {
     const ls__cosim_cut *plan = e->plan;
-    uint32_t first = plan->domain_groups[domain], end = plan->domain_groups[domain + 1];
-    for (uint32_t i = first; i < end;) {
+    uint32_t end = plan->domain_groups[domain + 1];
+    for (uint32_t i = plan->domain_groups[domain]; i < end;) {
+        uint64_t bits, sticky = 0;
+        uint32_t first = i, last = groups_end(plan, i, end, &bits);
         uint32_t word = plan->groups.items[i].pending;
-        PUT("noinline void ls_commit_%" PRIu32 "(STATE)\n{\nSLOTS\nu64 p = s[%" PRIu32
-            "];\ns[%" PRIu32 "] = %" PRIu64 "ul;\n",
-            word, word, word, sticky_of(plan, i, end));
-        for (; i < end && plan->groups.items[i].pending == word; i++) {
+        PUT("noinline void ls_commit_%" PRIu32 "(STATE)\n{\nSLOTS\nu64 p = s[%" PRIu32 "];\n",
+            first, word);
+        for (; i < last; i++) {
             const ls__group *group = &plan->groups.items[i];
             PUT("if ((p & %" PRIu64 "ul) != 0ul) {\n", UINT64_C(1) << group->pending_bit);
             for (uint32_t k = 0; k < group->pairs.count; k++)
                 emit_pair(e, arena, &group->pairs.items[k]);
             PUT("}\n");
+            if (is_sticky(plan, group))
+                sticky |= UINT64_C(1) << group->pending_bit;
         }
-        PUT("}\n");
+        PUT("s[%" PRIu32 "] = p & %" PRIu64 "ul;\n}\n", word, ~bits | sticky);
     }
 }
 
@@ -332,34 +414,43 @@ static void emit_commit(ls__emitter *e, ls__arena *arena)
         PUT("if (");
         emit_triggered(e, d);
         PUT(") {\n");
-        uint32_t last = UINT32_MAX;
-        for (uint32_t i = plan->domain_groups[d]; i < plan->domain_groups[d + 1]; i++) {
-            uint32_t word = plan->groups.items[i].pending;
-            if (word != last)
-                PUT("if (s[%" PRIu32 "] != 0ul)\nls_commit_%" PRIu32 "(state, instance);\n", word,
-                    word);
-            last = word;
+        for (uint32_t i = plan->domain_groups[d]; i < plan->domain_groups[d + 1];) {
+            uint64_t bits;
+            uint32_t next = groups_end(plan, i, plan->domain_groups[d + 1], &bits);
+            PUT("if ((s[%" PRIu32 "] & %" PRIu64 "ul) != 0ul)\nls_commit_%" PRIu32
+                "(state, instance);\n",
+                plan->groups.items[i].pending, bits, i);
+            i = next;
         }
         PUT("}\n");
     }
     PUT("}\n");
 }
 
+/* s[first + k] |= words[k] for those that are not 0. */
+static void emit_all(ls__emitter *e, uint32_t first, const uint64_t *words, uint32_t count)
+{
+    for (uint32_t k = 0; k < count; k++)
+        if (words[k])
+            PUT("s[%" PRIu32 "] |= %" PRIu64 "ul;\n", first + k, words[k]);
+}
+
 /* Everything is marked; what registers take from constants is there. */
-static void emit_mark_all(ls__emitter *e)
+static void emit_mark_all(ls__emitter *e, ls__arena *arena)
 {
     const ls__cosim_cut *plan = e->plan;
+    uint64_t *dirty = LS__NEW_ARRAY(arena, uint64_t, plan->dirty_words + 1);
+    uint64_t *pending = LS__NEW_ARRAY(arena, uint64_t, plan->pending_words + 1);
+    uint64_t *observers = LS__NEW_ARRAY(arena, uint64_t, plan->observer_words + 1);
     PUT("noinline void mark_all(STATE)\n{\nSLOTS\n");
     for (uint32_t b = 0; b < plan->block_count; b++)
-        PUT("s[%" PRIu32 "] |= %" PRIu64 "ul;\n", word_of(plan, b),
-            UINT64_C(1) << (mark_of(plan, b) % LS__WORD_BLOCKS));
+        dirty[word_of(plan, b) - plan->dirty] |= UINT64_C(1)
+                                                 << (mark_of(plan, b) % LS__WORD_BLOCKS);
     for (uint32_t i = 0; i < plan->observer_count; i++)
-        PUT("s[%" PRIu32 "] |= %" PRIu64 "ul;\n", plan->observers + i / 64,
-            UINT64_C(1) << (i % 64));
+        observers[i / 64] |= UINT64_C(1) << (i % 64);
     for (uint32_t i = 0; i < plan->groups.count; i++) {
         const ls__group *group = &plan->groups.items[i];
-        PUT("s[%" PRIu32 "] |= %" PRIu64 "ul;\n", group->pending,
-            UINT64_C(1) << group->pending_bit);
+        pending[group->pending - plan->pending] |= UINT64_C(1) << group->pending_bit;
         for (uint32_t k = 0; group->block == LS__NO_BLOCK && k < group->pairs.count; k++) {
             const ls__pair *pair = &group->pairs.items[k];
             uint64_t value = 0;
@@ -368,6 +459,9 @@ static void emit_mark_all(ls__emitter *e)
             PUT("s[%" PRIu32 "] = %" PRIu64 "ul;\n", pair->next, value);
         }
     }
+    emit_all(e, plan->dirty, dirty, plan->dirty_words);
+    emit_all(e, plan->pending, pending, plan->pending_words);
+    emit_all(e, plan->observers, observers, plan->observer_words);
     PUT("}\n");
 }
 
@@ -455,12 +549,12 @@ static ls_status build(const ls_cosim *cosim, ls__form *form, ls__arena *arena, 
     PUT("#define OBSERVER_MARKS %" PRIu32 "u\n#define OBSERVER_WORDS %" PRIu32
         "u\n#define T_OBSERVERS %" PRIu32 "u\n",
         plan->observers, plan->observer_words, observers);
-    emit_words(e, arena);
+    emit_functions(e, arena);
     emit_evaluate(e, "evaluate_early", 0, plan->early_blocks);
     emit_evaluate(e, "evaluate_late", plan->early_blocks, plan->block_count);
     emit_inputs(e, arena);
     emit_commit(e, arena);
-    emit_mark_all(e);
+    emit_mark_all(e, arena);
     PUT("#include \"lockstep:gated.kc\"\n");
     return LS_OK;
 }

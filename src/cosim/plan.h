@@ -14,7 +14,7 @@
 
 #include "cosim/engine.h"
 
-enum { LS__NO_BLOCK = UINT32_MAX, LS__WORD_BLOCKS = 32 };
+enum { LS__NO_BLOCK = UINT32_MAX, LS__WORD_BLOCKS = 64 };
 
 typedef enum ls__carrier_kind {
     LS__CARRIER_OUT,     /* of a block */
