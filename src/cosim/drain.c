@@ -3,6 +3,8 @@
  * What a submission has reported: changes of traced nodes, messages of the design, events of
  * peripherals. Delivered to the sink edge by edge, instance after instance.
  */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -129,6 +131,20 @@ static void deliver(ls_cosim *cosim, uint32_t instance, reports r)
     }
 }
 
+/* Once a run: what is lost should not be lost in silence. */
+static void warn_of_dropped(ls_cosim *cosim, uint32_t instance, uint64_t dropped)
+{
+    char message[160];
+    if (!dropped || cosim->dropped_told || !cosim->params.log)
+        return;
+    cosim->dropped_told = true;
+    snprintf(message, sizeof message,
+             "instance %" PRIu32 ": a peripheral reports more than %d events at one edge; those "
+             "beyond are dropped",
+             instance, LS__PERIPHERAL_EVENTS);
+    cosim->params.log(cosim->params.log_context, message);
+}
+
 static ls_status drain_instance(ls_cosim *cosim, uint32_t i, ls_error *error)
 {
     uint64_t changes = cosim->control[ls__control_word(LS__SLOT_CHANGE_COUNT, i)];
@@ -146,11 +162,15 @@ static ls_status drain_instance(ls_cosim *cosim, uint32_t i, ls_error *error)
         status = read_words(cosim->effects, i * cosim->effect_words, effects, &r.effect,
                             &cosim->rings[1], &cosim->ring_words[1], error);
     uint64_t log = i * (cosim->log_records + 1) * LS__PERIPHERAL_RECORD_WORDS;
-    if (status == LS_OK)
-        status = read_words(cosim->log, log + LS__PERIPHERAL_LOG_RECORDS, events, &r.event,
+    if (status == LS_OK && events)
+        status = read_words(cosim->log, log, LS__PERIPHERAL_LOG_RECORDS + events, &r.event,
                             &cosim->rings[2], &cosim->ring_words[2], error);
     if (status != LS_OK)
         return status;
+    if (r.event) {
+        warn_of_dropped(cosim, i, r.event[LS__PERIPHERAL_LOG_DROPPED]);
+        r.event += LS__PERIPHERAL_LOG_RECORDS;
+    }
     r.change_end = r.change ? r.change + changes : NULL;
     r.effect_end = r.effect ? r.effect + effects : NULL;
     r.event_end = r.event ? r.event + events : NULL;

@@ -235,6 +235,7 @@ struct ls_cosim {
     bool loops_limited; /* llvmpipe: docs/spirv.md */
     ls_cosim_counters counters;
     uint64_t edges_before; /* done in another form */
+    bool dropped_told;     /* of events beyond what a peripheral may report */
     bool failed;           /* the run cannot go on */
 };
 

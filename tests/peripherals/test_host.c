@@ -2,6 +2,7 @@
 /*
  * A host and its peripherals through the public calls: bytes queued between runs, a run that stops
  * at the edge of an event, state saved in the middle of a frame. The design is a wire.
+ * SOURCES is the folder of *.kc files here.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -214,12 +215,52 @@ static void saved_in_the_middle_of_a_frame(void **state)
     close_rig(&second);
 }
 
+static void take_note(void *context, const char *message)
+{
+    *(uint32_t *)context += strstr(message, "more than 4 events") != NULL;
+}
+
+/* What is dropped is told, once. */
+static void too_many_events(void **state)
+{
+    (void)state;
+    rig r;
+    uint32_t notes = 0;
+    open_rig(&r, device_name, 1);
+    ls_cosim_destroy(&r.cosim);
+    ls_peripheral_parameter events = {"events", 5}, add = {"add", 0};
+    ls_peripheral_parameter parameters[] = {events, add};
+    ls_pin pins[] = {{.name = "count"}, {.name = "high"}, {.name = "low"}, {.name = "other"}};
+    ls_peripheral counter = {.name = "counter",
+                             .type = "counter",
+                             .path = SOURCES "/counter.kc",
+                             .pins = pins,
+                             .pin_count = 4,
+                             .parameters = parameters,
+                             .parameter_count = 2};
+    ls_cosim_params params = LS_COSIM_PARAMS_INIT;
+    params.device = r.device;
+    params.peripherals = &counter;
+    params.peripheral_count = 1;
+    params.sink.event = take_event;
+    params.sink.context = &r;
+    params.log = take_note;
+    params.log_context = &notes;
+    OK(ls_cosim_create(r.design, &params, &r.cosim, error));
+    OK(ls_cosim_run(r.cosim, 3, NULL, error));
+    OK(ls_cosim_run(r.cosim, 6, NULL, error));
+    assert_int_equal(r.event_count, 24);
+    assert_int_equal(notes, 1);
+    close_rig(&r);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bytes_go_through_a_design),
         cmocka_unit_test(runs_stop_at_an_event),
         cmocka_unit_test(saved_in_the_middle_of_a_frame),
+        cmocka_unit_test(too_many_events),
     };
     if (argc > 1)
         device_name = argv[1];
