@@ -38,6 +38,7 @@ static void write_places(const ls_cosim *cosim, const ls__form *form, ls__strbuf
                   {"PERIPHERALS", cosim->peripherals->count},
                   {"DERIVED", cosim->graph->has_derived},
                   {"COMPAT", cosim->params.compat},
+                  {"UNGATED", cosim->params.ungated},
                   {"STOP_ON_ASSERT", cosim->params.stop_on_assert},
                   {"T_DRIVES", s->drives},
                   {"T_DOMAINS", s->domains},

@@ -230,10 +230,9 @@ static uint64_t run_one(const ls_design *design, ls_device *device, const char *
 /* --- tests ------------------------------------------------------------------------------------ */
 
 static const setting settings[] = {
-    {LS_COSIM_TABLE, false, false, 1, 7},
-    {LS_COSIM_TABLE, false, false, 3, EDGES},
-    {LS_COSIM_COMPILED, false, false, 1, 7},
-    {LS_COSIM_COMPILED, false, false, 3, EDGES},
+    {LS_COSIM_TABLE, false, false, 1, 7},    {LS_COSIM_TABLE, false, false, 3, EDGES},
+    {LS_COSIM_COMPILED, false, false, 1, 7}, {LS_COSIM_COMPILED, false, false, 3, EDGES},
+    {LS_COSIM_COMPILED, true, false, 1, 13},
 };
 
 static void run_shape(uint64_t seed, graph_shape shape)
@@ -288,6 +287,131 @@ static void loops_of_latches(void **state)
         run_shape(300 + seed, (graph_shape){.nodes = 100, .loops = true, .derived = seed % 2});
 }
 
+/* --- state ------------------------------------------------------------------------------------ */
+
+static ls_cosim *make_plain(const ls_design *design, ls_device *device, ls_cosim_form form,
+                            uint32_t instances, const expectation *e)
+{
+    ls_cosim_params params = LS_COSIM_PARAMS_INIT;
+    params.device = device;
+    params.form = form;
+    params.instances = instances;
+    ls_cosim *cosim = NULL;
+    OK(ls_cosim_create(design, &params, &cosim, error));
+    queue_inputs(cosim, e);
+    return cosim;
+}
+
+/* Every node, by ls_cosim_get, is what the model says after that edge. */
+static void check_get(ls_cosim *cosim, uint32_t instance, const expectation *e, uint32_t edge)
+{
+    const ls__graph *g = e->graph;
+    ls_signal_ref ref = {g->signal_count - 1, 0, g->signals[g->signal_count - 1].width};
+    uint64_t *words = calloc(e->words, 8);
+    assert_non_null(words);
+    OK(ls_cosim_get(cosim, instance, ref, words, error));
+    for (uint32_t k = 0; k < e->words; k++)
+        if (words[k] != e->all[edge * e->words + k])
+            fail_msg("edge %u: word %u differs", edge, k);
+    free(words);
+}
+
+/* Saved in one form on one device, restored into another instance in another form on another. */
+static void saved_instances_move(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 400; seed < 403; seed++) {
+        ls_design *design = NULL;
+        graph_shape shape = {.nodes = 120, .memories = true, .derived = seed % 2};
+        OK(ls__design_from_graph(make_random_graph(seed, shape), &design, error));
+        expectation *e = expect(design->graph, seed, false);
+        ls_cosim *a = make_plain(design, devices[0], LS_COSIM_TABLE, 1, e);
+        ls_device *second = devices[1] ? devices[1] : devices[0];
+        ls_cosim *b = make_plain(design, second, LS_COSIM_COMPILED, 3, e);
+        void *bytes = NULL;
+        size_t size = 0;
+        OK(ls_cosim_run(a, 25, NULL, error));
+        check_get(a, 0, e, 24);
+        OK(ls_cosim_save(a, 0, &bytes, &size, error));
+        OK(ls_cosim_run(b, 25, NULL, error));
+        check_get(b, 2, e, 24);
+        OK(ls_cosim_run(b, EDGES, NULL, error));
+        OK(ls_cosim_restore(b, 1, bytes, size, error));
+        assert_int_equal(ls_cosim_edge(b, 1), 25);
+        check_get(b, 1, e, 24);
+        check_get(b, 2, e, EDGES - 1);
+        ls_error error = {0};
+        ((uint8_t *)bytes)[9] ^= 1;
+        assert_int_equal(ls_cosim_restore(b, 1, bytes, size, &error), LS_E_VERSION);
+        ((uint8_t *)bytes)[9] ^= 1;
+        assert_int_equal(ls_cosim_restore(b, 1, bytes, size - 1, &error), LS_E_FORMAT);
+        /* What inputs do is queued again: a restored instance has none of it. */
+        for (uint32_t edge = 25; edge < EDGES; edge++)
+            for (uint32_t i = 0; i < design->graph->input_count; i++) {
+                const ls__graph_input *in = &design->graph->inputs[i];
+                ls_timed_op op = {edge,
+                                  {in->signal, 0, design->graph->nodes[in->node.index].width},
+                                  e->inputs[edge][i]};
+                OK(ls_cosim_stimulus(b, 1, &op, 1, error));
+            }
+        OK(ls_cosim_run(b, EDGES, NULL, error));
+        check_get(b, 1, e, EDGES - 1);
+        uint64_t first = 0, other = 0;
+        OK(ls_cosim_digest(b, 1, &first, error));
+        OK(ls_cosim_digest(b, 2, &other, error));
+        assert_true(first == other);
+        ls_bytes_destroy(&bytes);
+        ls_cosim_destroy(&a);
+        ls_cosim_destroy(&b);
+        expectation_free(e);
+        ls_design_destroy(&design);
+    }
+}
+
+/* A register that is set is seen by all that follows from it, in both forms. */
+static void registers_can_be_set(void **state)
+{
+    (void)state;
+    ls_design *design = NULL;
+    graph_shape shape = {.nodes = 200, .only_bits = true};
+    OK(ls__design_from_graph(make_random_graph(500, shape), &design, error));
+    const ls__graph *g = design->graph;
+    expectation *e = expect(g, 500, false);
+    ls_device *device = devices[1] ? devices[1] : devices[0];
+    ls_cosim *runs[2] = {make_plain(design, device, LS_COSIM_TABLE, 1, e),
+                         make_plain(design, device, LS_COSIM_COMPILED, 1, e)};
+    ls_signal_ref all = {g->signal_count - 1, 0, g->signals[g->signal_count - 1].width};
+    uint64_t *words[2] = {calloc(e->words, 8), calloc(e->words, 8)};
+    for (uint32_t until = 5; until < EDGES; until += 5)
+        for (uint32_t s = 0; s < g->signal_count; s++) {
+            if (!g->signals[s].is_register || (s + until) % 3)
+                continue;
+            for (int r = 0; r < 2; r++) {
+                uint64_t value = 0;
+                ls_signal_ref ref = {s, 0, 1};
+                OK(ls_cosim_run(runs[r], until, NULL, error));
+                OK(ls_cosim_get(runs[r], 0, ref, &value, error));
+                value ^= 1;
+                OK(ls_cosim_set(runs[r], LS_COSIM_ALL, ref, &value, error));
+                OK(ls_cosim_get(runs[r], 0, all, words[r], error));
+            }
+            assert_memory_equal(words[0], words[1], e->words * 8);
+        }
+    ls_signal_ref output = {0, 0, 1};
+    OK(ls_design_find(design, "out0", &output, error));
+    ls_error error = {0};
+    if (g->nodes[g->signals[output.signal].pieces[0].node.index].op != LS__NODE_HOLD)
+        assert_int_equal(ls_cosim_set(runs[0], 0, output, words[0], &error), LS_E_INVALID_ARGUMENT);
+    assert_int_equal(ls_design_find(design, "out9", &output, &error), LS_E_NOT_FOUND);
+    assert_non_null(strstr(error.hint, "out"));
+    for (int r = 0; r < 2; r++) {
+        ls_cosim_destroy(&runs[r]);
+        free(words[r]);
+    }
+    expectation_free(e);
+    ls_design_destroy(&design);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -295,6 +419,8 @@ int main(void)
         cmocka_unit_test(gates),
         cmocka_unit_test(derived_clocks),
         cmocka_unit_test(loops_of_latches),
+        cmocka_unit_test(saved_instances_move),
+        cmocka_unit_test(registers_can_be_set),
     };
     return cmocka_run_group_tests(tests, open_devices, close_devices);
 }
