@@ -353,8 +353,8 @@ ls_status ls__queue_drop(ls_cosim *cosim, uint32_t instance, ls_error *error)
     ls__queue *queue = &cosim->own[instance];
     queue->count = queue->uploaded = 0;
     queue->changed = false;
-    cosim->control[ls__state_word(cosim, LS__SLOT_OWN_NEXT, instance)] = at;
-    cosim->control[ls__state_word(cosim, LS__SLOT_OWN_END, instance)] = at;
+    cosim->control[ls__control_word(LS__SLOT_OWN_NEXT, instance)] = at;
+    cosim->control[ls__control_word(LS__SLOT_OWN_END, instance)] = at;
     ls_status status = write_slots(cosim, LS__SLOT_OWN_NEXT, error);
     return status == LS_OK ? write_slots(cosim, LS__SLOT_OWN_END, error) : status;
 }
