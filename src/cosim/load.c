@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From a file to a design: read the netlist, elaborate it. */
 #include "base/status.h"
-#include "cosim/elaborate.h"
+#include "cosim/elaborate/elaborate.h"
 #include "cosim/engine.h"
 
 ls_status ls_design_load(const ls_design_params *params, ls_design **design, ls_error *error)

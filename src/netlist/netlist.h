@@ -2,7 +2,7 @@
 /*
  * A flat netlist, as read from Yosys JSON (read.c): bits (nets), cells, registers and memories with
  * their parameters as plain values, and the names of everything. It is what elaboration
- * (src/cosim/elaborate.h) starts from; nothing here knows how it will be run.
+ * (src/cosim/elaborate/elaborate.h) starts from; nothing here knows how it will be run.
  *
  * What reading has already done: the hierarchy is flattened (names are paths with '.'), aliases are
  * one net, gate-level cells are written as their word-level kin ($_AND_ is an LS__CELL_AND of width

@@ -15,7 +15,7 @@
 #include <time.h>
 
 #include "base/str.h"
-#include "cosim/elaborate.h"
+#include "cosim/elaborate/elaborate.h"
 #include "host_eval.h"
 
 static void stop(const char *what, const char *why)

@@ -15,7 +15,7 @@
 
 #include "base/rng.h"
 #include "cell_model.h"
-#include "cosim/elaborate.h"
+#include "cosim/elaborate/elaborate.h"
 #include "host_eval.h"
 #include "make_netlist.h"
 

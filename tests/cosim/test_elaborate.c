@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "cosim/elaborate.h"
+#include "cosim/elaborate/elaborate.h"
 #include "host_eval.h"
 #include "make_netlist.h"
 

@@ -7,8 +7,8 @@
  * Each function has the meaning of the operation of its name in graph.h, and gives a node of the
  * width that its operands or `width` say.
  */
-#ifndef LS_COSIM_BUILD_H
-#define LS_COSIM_BUILD_H
+#ifndef LS_COSIM_ELABORATE_BUILD_H
+#define LS_COSIM_ELABORATE_BUILD_H
 
 #include "cosim/graph.h"
 

@@ -8,7 +8,7 @@
  */
 #include <string.h>
 
-#include "cosim/order.h"
+#include "cosim/elaborate/order.h"
 
 enum { ROUNDS = 8 }; /* then all that are left are marked */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The course of elaboration, and nets: which node they are a bit of, and words made of them. */
-#include "cosim/elaboration.h"
+#include "cosim/elaborate/elaboration.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "base/status.h"
-#include "cosim/order.h"
+#include "cosim/elaborate/order.h"
 
 static ls__net_place place_of(const ls__elaboration *e, ls__net net)
 {

@@ -11,7 +11,7 @@
 
 #include "base/status.h"
 #include "base/str.h"
-#include "cosim/elaboration.h"
+#include "cosim/elaborate/elaboration.h"
 
 enum { NEW, ACTIVE, DONE };
 

@@ -4,7 +4,7 @@
  * the school method with limbs as digits, division takes a step for each bit of the quotient, a
  * shift moves bits within limbs first and whole limbs then.
  */
-#include "cosim/words.h"
+#include "cosim/elaborate/words.h"
 
 static ls__node_id binary(ls__builder *builder, ls__node_op op, ls__node_id a, ls__node_id b)
 {

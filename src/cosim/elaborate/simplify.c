@@ -6,7 +6,7 @@
  *
  * The nodes array may move whenever a node is made: nodes are copied, not pointed to.
  */
-#include "cosim/build.h"
+#include "cosim/elaborate/build.h"
 
 typedef ls__node_id id;
 

@@ -2,9 +2,9 @@
 /*
  * Cells that work on bits: gates, reductions, multiplexers, tables. What they mean is the cell
  * library of Yosys with the two-valued rules of docs/cosim.md. Arithmetic, shifts and comparisons
- * are in elaborate_arithmetic.c.
+ * are in arithmetic.c.
  */
-#include "cosim/elaboration.h"
+#include "cosim/elaborate/elaboration.h"
 
 typedef ls__node_id id;
 
@@ -415,7 +415,7 @@ void ls__elaborate_cell(ls__elaboration *e, const ls__cell *cell)
     case LS__CELL_LCU:
         look_ahead(e, cell);
         break;
-    case LS__CELL_TRIBUF: /* elaborate_ports.c */
+    case LS__CELL_TRIBUF: /* ports.c */
         break;
     default:
         ls__elaborate_arithmetic(e, cell);

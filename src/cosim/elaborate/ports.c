@@ -6,7 +6,7 @@
  * enable ? out : outside.
  */
 #include "base/status.h"
-#include "cosim/elaboration.h"
+#include "cosim/elaborate/elaboration.h"
 
 /* The bus of a net, made when there is none. */
 static ls__bus *bus_of(ls__elaboration *e, ls__net net)

@@ -2,22 +2,22 @@
 /*
  * Elaboration from inside: what its files share. In order of work (elaborate.c):
  *
- *   elaborate_ports.c     inputs become INPUT nodes; tri-state nets are noted
- *   elaborate_register.c  registers become REG or HOLD nodes, without what they take yet
- *   elaborate_memory.c    the same for synchronous read ports
- *   elaborate_order.c     walks cells and asynchronous read ports so that operands come first;
+ *   ports.c     inputs become INPUT nodes; tri-state nets are noted
+ *   register.c  registers become REG or HOLD nodes, without what they take yet
+ *   memory.c    the same for synchronous read ports
+ *   walk.c     walks cells and asynchronous read ports so that operands come first;
  *                         finds combinational loops, takes cells apart that only seem to be in one
- *   elaborate_cell.c, elaborate_arithmetic.c   a cell becomes nodes
+ *   cell.c, arithmetic.c   a cell becomes nodes
  *   then what registers and write ports take, effects, signals
  *   order.c               clocks, EARLY nodes, copies, the order of graph.h
  *
  * Each net is a bit of a node. Nets that nothing drives are 0.
  */
-#ifndef LS_COSIM_ELABORATION_H
-#define LS_COSIM_ELABORATION_H
+#ifndef LS_COSIM_ELABORATE_ELABORATION_H
+#define LS_COSIM_ELABORATE_ELABORATION_H
 
-#include "cosim/elaborate.h"
-#include "cosim/words.h"
+#include "cosim/elaborate/elaborate.h"
+#include "cosim/elaborate/words.h"
 
 /* What drives a net: something that needs its operands first (a vertex), state or an input (no
  * operands), or nothing. */

@@ -7,7 +7,7 @@
  * `next` has the asynchronous controls, too, as the values before the step count: a reset that is
  * released together with an edge of the clock still holds for it.
  */
-#include "cosim/elaboration.h"
+#include "cosim/elaborate/elaboration.h"
 
 ls__node_id ls__state_create(ls__elaboration *e, ls__nets q, bool holds, ls__bits given)
 {

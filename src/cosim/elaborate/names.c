@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cosim/elaboration.h"
+#include "cosim/elaborate/elaboration.h"
 
 static const char *copy_text(ls__elaboration *e, const char *text)
 {

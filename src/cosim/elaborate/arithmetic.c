@@ -3,7 +3,7 @@
  * Cells that work on numbers. Operands are signed where both are, and are extended to the width at
  * which the cell library of Yosys computes; division by 0 gives 0 (docs/cosim.md).
  */
-#include "cosim/elaboration.h"
+#include "cosim/elaborate/elaboration.h"
 
 typedef ls__node_id id;
 

@@ -4,7 +4,7 @@
  * depends on another bit of the same word are no loop. Adders become full adders with nets of their
  * own for the carries.
  */
-#include "cosim/elaboration.h"
+#include "cosim/elaborate/elaboration.h"
 
 /* Bit i of an operand, extended. */
 static const ls__net *operand_bit(ls__elaboration *e, ls__nets nets, uint32_t i, bool is_signed)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Makes nodes and finds equal ones in a table with open addressing. */
-#include "cosim/build.h"
+#include "cosim/elaborate/build.h"
 
 #include <string.h>
 

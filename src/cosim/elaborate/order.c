@@ -6,7 +6,7 @@
  * depth-first along the cones of clocks and of registers, so that neighbours share operands. Nodes
  * that nothing needs are left out.
  */
-#include "cosim/order.h"
+#include "cosim/elaborate/order.h"
 
 typedef struct frame {
     uint32_t node, operand;

@@ -4,10 +4,10 @@
  * fits in one limb becomes the one node that does it, wider arithmetic is spelled out in limbs.
  * Operands of one operation have one width unless said otherwise, and no width is 0.
  */
-#ifndef LS_COSIM_WORDS_H
-#define LS_COSIM_WORDS_H
+#ifndef LS_COSIM_ELABORATE_WORDS_H
+#define LS_COSIM_ELABORATE_WORDS_H
 
-#include "cosim/build.h"
+#include "cosim/elaborate/build.h"
 
 typedef struct ls__word {
     uint32_t width;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/status.h"
-#include "cosim/elaboration.h"
+#include "cosim/elaborate/elaboration.h"
 
 /* The number of a word. Beyond 64 bits every address is out of range. */
 static ls__node_id word_number(ls__elaboration *e, const ls__memory *memory, ls__nets nets)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Words in limbs: construction, bitwise operations, addition, comparison. words_wide.c has what is
  * long: multiplication, division, shifts. */
-#include "cosim/words.h"
+#include "cosim/elaborate/words.h"
 
 ls__word ls__word_new(ls__builder *builder, uint32_t width)
 {

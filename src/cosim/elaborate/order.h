@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The last part of elaboration: from nodes as they were made to the order of graph.h. */
-#ifndef LS_COSIM_ORDER_H
-#define LS_COSIM_ORDER_H
+#ifndef LS_COSIM_ELABORATE_ORDER_H
+#define LS_COSIM_ELABORATE_ORDER_H
 
-#include "cosim/build.h"
+#include "cosim/elaborate/build.h"
 
 /* Makes the graph's nodes out of the builder's, and renumbers what the graph says of them: its
  * other arrays have the builder's numbers before. */
