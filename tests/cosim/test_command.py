@@ -4,7 +4,7 @@
 buses to the byte, commands at their edges, live input, its record and replay, firmware that differs from
 instance to instance, and a peripheral of a user's.
 
-usage: test_command.py LOCKSTEP OUT
+usage: test_command.py LOCKSTEP DESIGNS OUT
 """
 
 import json
@@ -17,21 +17,20 @@ import unittest
 import designs
 
 designs.need("yosys")
-LOCKSTEP, OUT = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
-del sys.argv[1:3]
-SCRATCH = OUT.parent / "command"
+LOCKSTEP, DESIGNS, OUT = (pathlib.Path(path).resolve() for path in sys.argv[1:4])
+del sys.argv[1:4]
 
 
 class Command(unittest.TestCase):
     def setUp(self):
-        self.folder = SCRATCH / self.id().rpartition(".")[2]
+        self.folder = OUT / self.id().rpartition(".")[2]
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir(parents=True)
 
     def design(self, name, **changes):
         """The design in this test's folder, with fields of its configuration changed."""
-        designs.build(OUT, [name])
-        for file in (OUT / name).iterdir():
+        designs.build(DESIGNS, [name])
+        for file in (DESIGNS / name).iterdir():
             shutil.copy(file, self.folder)
         config = json.loads((self.folder / "config.json").read_text())
         config.update(changes)

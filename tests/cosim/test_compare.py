@@ -3,7 +3,8 @@
 """Random netlists give in lockstep what they give in Icarus Verilog; and a simulator that is wrong is
 found, and its case made smaller.
 
-usage: test_compare.py LOCKSTEP OUT COUNT [SEED]
+usage: test_compare.py LOCKSTEP OUT KIND COUNT [SEED]      KIND is words, gates or cells (see generate.py)
+       test_compare.py LOCKSTEP OUT wrong
 """
 
 import pathlib
@@ -30,19 +31,25 @@ def compare(command, folder, *options):
                           capture_output=True, text=True, check=False)
 
 
-def main():
-    designs.need("yosys", "iverilog")
-    command, folder, count = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3]
-    seed = sys.argv[4] if len(sys.argv) > 4 else "1"
-    folder.mkdir(parents=True, exist_ok=True)
+def find_wrong(command, folder):
     wrong = folder / "wrong.py"
     wrong.write_text(WRONG.format(command=command), encoding="utf-8")
     wrong.chmod(0o755)
-    found = compare(wrong, folder / "wrong", "--kind", "cells", "--count", "1")
+    found = compare(wrong, folder, "--kind", "cells", "--count", "1")
     if found.returncode == 0 or "1 differ" not in found.stdout or "kept in" not in found.stdout:
         print("a wrong simulator is not found:", found.stdout, found.stderr, sep="\n")
         return 1
-    result = compare(command, folder / "cases", "--count", count, "--seed", seed, "--jobs", "2")
+    return 0
+
+
+def main():
+    designs.need("yosys", "iverilog")
+    command, folder, kind = sys.argv[1], pathlib.Path(sys.argv[2]).resolve(), sys.argv[3]
+    folder.mkdir(parents=True, exist_ok=True)
+    if kind == "wrong":
+        return find_wrong(command, folder)
+    count, seed = sys.argv[4], sys.argv[5] if len(sys.argv) > 5 else "1"
+    result = compare(command, folder, "--kind", kind, "--count", count, "--seed", seed)
     print(result.stdout, result.stderr, sep="")
     return result.returncode
 

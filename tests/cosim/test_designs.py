@@ -4,7 +4,7 @@
 
 A bench, benches/NAME.v, holds what the simulation must print in lines that start with "// expect: ".
 
-usage: test_designs.py OUT
+usage: test_designs.py DESIGNS OUT
 """
 
 import pathlib
@@ -26,31 +26,32 @@ def hex_image(image, size, path):
     path.write_text("\n".join(f"{byte:02x}" for byte in image) + "\n")
 
 
-def simulate(name, sources, out):
-    program = out / "bench.vvp"
+def simulate(name, sources, scratch):
+    program = scratch / f"{name}.vvp"
     subprocess.run(["iverilog", "-g2012", "-o", program, "-s", "bench",
                     designs.BENCHES / "models.v", designs.BENCHES / (name + ".v"), *sources],
                    check=True)
-    result = subprocess.run(["vvp", "-n", program, f"+flash={out / 'flash.hex'}"],
+    result = subprocess.run(["vvp", "-n", program, f"+flash={scratch / 'flash.hex'}"],
                             capture_output=True, text=True, timeout=120, check=True)
     return [line.rstrip() for line in result.stdout.splitlines()]
 
 
 def main():
     designs.need("yosys", "iverilog", designs.builder.COMPILER)
-    top = pathlib.Path(sys.argv[1]).resolve()
+    top, scratch = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
     designs.build(top)
+    scratch.mkdir(parents=True, exist_ok=True)
     failed = 0
     for name in designs.NAMES:
         out = top / name
         checksum = ""
         if name == "soc":
-            hex_image((out / "flash.bin").read_bytes(), 0x10000, out / "flash.hex")
+            hex_image((out / "flash.bin").read_bytes(), 0x10000, scratch / "flash.hex")
             checksum = f"{designs.builder.checksum((out / 'firmware.bin').read_bytes()):08x}"
         wanted = expected(designs.BENCHES / (name + ".v"), checksum)
         for kind, sources in [("as written", designs.builder.sources(name)),
                               ("as gates", [out / "gates.v"])]:
-            got = simulate(name, sources, out)
+            got = simulate(name, sources, scratch)
             if got == wanted and wanted:
                 print(f"{name} {kind}: as expected")
             else:

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """PicoRV32 running a program gives in lockstep what it gives in Icarus Verilog: all nets, at all times,
-as words and as gates. Skipped when the package that holds PicoRV32 cannot be fetched.
+as words and as gates. PicoRV32 comes from ENVIRONMENT, which tools/python-packages.sh makes.
 
-usage: test_picorv32.py LOCKSTEP OUT [DEVICE]
+usage: test_picorv32.py LOCKSTEP ENVIRONMENT OUT [DEVICE]
 """
 
 import pathlib
@@ -30,13 +30,11 @@ def write_stimulus(path, steps):
 
 def main():
     designs.need("yosys", "iverilog", designs.builder.COMPILER)
-    command, out = sys.argv[1], pathlib.Path(sys.argv[2]).resolve()
-    device = sys.argv[3] if len(sys.argv) > 3 else "cpu"
-    out.mkdir(parents=True, exist_ok=True)
-    try:
-        source = build.fetch(out)
-    except build.Failed as failure:
-        print(f"SKIP: {build.PACKAGE} cannot be fetched: {failure}")
+    command, out = sys.argv[1], pathlib.Path(sys.argv[3]).resolve()
+    device = sys.argv[4] if len(sys.argv) > 4 else "cpu"
+    source = build.installed(pathlib.Path(sys.argv[2]))
+    if source is None:
+        print(f"SKIP: there is no {build.PACKAGE} in {sys.argv[2]}; see tools/python-packages.sh")
         return 77
     build.build(out, source)
     for kind, steps in STEPS.items():

@@ -3,7 +3,7 @@
 """The example testbench in C (examples/c/testbench.c) on the counter, as gates and as words, on the
 reference and on the device that is taken when none is named; and that it notices another design.
 
-usage: test_testbench.py TESTBENCH OUT
+usage: test_testbench.py TESTBENCH DESIGNS
 """
 
 import pathlib
@@ -19,9 +19,9 @@ def run(*command):
 
 def main():
     designs.need("yosys")
-    bench, out = sys.argv[1], pathlib.Path(sys.argv[2])
-    designs.build(out, ["counter"])
-    folder = out / "counter"
+    bench, built = sys.argv[1], pathlib.Path(sys.argv[2])
+    designs.build(built, ["counter"])
+    folder = built / "counter"
     problems = []
     for netlist in "gates.json", "words.json":
         for device in ["reference"], []:

@@ -37,6 +37,11 @@ def run(command, folder=None):
                      f"{result.stderr[-2000:]}")
 
 
+def installed(environment):
+    """The path of picorv32.v in a Python environment that has the package; None if it has not."""
+    return next(environment.glob(f"lib/*/site-packages/{PACKAGE.replace('-', '_')}/verilog/picorv32.v"), None)
+
+
 def fetch(out):
     """The path of picorv32.v, from the package."""
     path = out / "picorv32.v"
