@@ -76,7 +76,7 @@ static ls_status build_schedule(ls_cosim *cosim, uint32_t period, const ls_edge_
         while (end < op_count && ops[end].edge == edge)
             end++;
         uint64_t start = cosim->schedule_count, words = 0;
-        status = append_edge(cosim, ops + next, end - next, &words, error);
+        status = append_edge(cosim, end > next ? ops + next : NULL, end - next, &words, error);
         if (status == LS_OK)
             cosim->schedule_words[edge] = head_of(start, words);
         next = end;
