@@ -398,10 +398,12 @@ struct ls__os_appender {
     int fd;
     bool is_regular;
     uint64_t size; /* whole pieces */
+    char mark;     /* what the first line of a record begins with; 0: pieces are records */
     char *name;
 };
 
-ls_status ls__os_appender_open(const char *path, ls__os_appender **appender, ls_error *error)
+ls_status ls__os_appender_open(const char *path, char mark, ls__os_appender **appender,
+                               ls_error *error)
 {
     struct stat info;
     ls_status status = LS_OK;
@@ -409,6 +411,7 @@ ls_status ls__os_appender_open(const char *path, ls__os_appender **appender, ls_
     ls__os_appender *opened = ls__mem_alloc(1, sizeof *opened);
     if (!opened)
         return ls__fail_oom(error, sizeof *opened);
+    opened->mark = mark;
     opened->name = ls__mem_strdup(path);
     opened->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (opened->fd < 0 || fstat(opened->fd, &info) != 0)
@@ -423,6 +426,17 @@ ls_status ls__os_appender_open(const char *path, ls__os_appender **appender, ls_
     return status;
 }
 
+/* The bytes of whole records among those of a piece that are in the file. */
+static size_t whole_records(const ls__os_appender *appender, const char *bytes, size_t written)
+{
+    if (!appender->mark)
+        return 0;
+    for (size_t at = written; at > 1; at--)
+        if (bytes[at - 1] == appender->mark && bytes[at - 2] == '\n')
+            return at - 1;
+    return 0;
+}
+
 ls_status ls__os_appender_write(ls__os_appender *appender, const void *bytes, size_t size,
                                 ls_error *error)
 {
@@ -434,6 +448,7 @@ ls_status ls__os_appender_write(ls__os_appender *appender, const void *bytes, si
             continue;
         if (count < 0) {
             ls_status status = fail_errno(error, "write", appender->name, errno);
+            appender->size += whole_records(appender, bytes, size - left);
             if (appender->is_regular && ftruncate(appender->fd, (off_t)appender->size) != 0)
                 ls__fail_hint(error, status, "its last line may be cut");
             return status;

@@ -12,7 +12,7 @@
 uint64_t ls__os_now_ns(void); /* monotonic */
 void ls__os_sleep_ns(uint64_t ns);
 uint64_t ls__os_memory_bytes(void); /* of the machine or of this process's cgroup, the smaller */
-uint32_t ls__os_cpu_count(void); /* that this process may use */
+uint32_t ls__os_cpu_count(void);    /* that this process may use */
 
 /* Waits on a condition with mutex held until `deadline_ns` of ls__os_now_ns (LS_FOREVER = no
  * limit). Returns false on time-out. The condition must have been made by ls__os_cond_init
@@ -64,10 +64,12 @@ ls_status ls__os_reader_read(ls__os_reader *reader, void *bytes, size_t capacity
 void ls__os_reader_close(ls__os_reader **reader); /* accepts NULL, writes NULL */
 
 /* A file that is seen while it grows, such as a waveform: emptied at once, then written piece by
- * piece. When a piece fails, a regular file is cut behind the last whole one; only close may
- * follow. Unlike a writer it replaces the contents even when it fails. */
+ * piece. When a piece fails, a regular file is cut behind the last whole one, or, unless `mark`
+ * is 0, before the last line that begins with it; only close may follow. Unlike a writer it
+ * replaces the contents even when it fails. */
 typedef struct ls__os_appender ls__os_appender;
-ls_status ls__os_appender_open(const char *path, ls__os_appender **appender, ls_error *error);
+ls_status ls__os_appender_open(const char *path, char mark, ls__os_appender **appender,
+                               ls_error *error);
 ls_status ls__os_appender_write(ls__os_appender *appender, const void *bytes, size_t size,
                                 ls_error *error);
 ls_status ls__os_appender_close(ls__os_appender **appender, ls_error *error); /* writes NULL */

@@ -5,6 +5,7 @@
 #include <argp.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/mem.h"
 #include "base/status.h"
@@ -183,6 +184,47 @@ static ls_status read_config(ls__cli_cosim_job *c, ls_error *error)
     return LS_OK;
 }
 
+static bool is_same(const char *a, const char *b)
+{
+    struct stat info;
+    if (!a || !b || !ls__os_same_file(a, b))
+        return false;
+    return stat(a, &info) != 0 || S_ISREG(info.st_mode); /* /dev/null is nobody's alone */
+}
+
+/* No output is an input, nor another output. `netlist` may be NULL. */
+static ls_status compare_files(const ls__cli_cosim_job *c, const char *netlist, ls_error *error)
+{
+    const char *outputs[] = {c->output_vcd, c->stimulus_vcd, c->events, c->bus_csv,
+                             c->perf,       c->report,       c->record};
+    const char *inputs[] = {c->config_path, c->events_reference,  c->commands, c->jtag_replay,
+                            c->replay,      c->bench.trace_names, netlist};
+    enum { OUTPUTS = sizeof outputs / sizeof *outputs, INPUTS = sizeof inputs / sizeof *inputs };
+    for (uint32_t i = 0; i < OUTPUTS; i++) {
+        bool is_input = false, is_twice = false;
+        for (uint32_t k = 0; k < INPUTS; k++)
+            is_input |= is_same(inputs[k], outputs[i]);
+        for (uint32_t k = 0; k < c->file_count; k++)
+            is_input |= is_same(c->files[k], outputs[i]);
+        for (uint32_t k = 0; k < i; k++)
+            is_twice |= is_same(outputs[k], outputs[i]);
+        if (is_input || is_twice)
+            return ls__fail(error, LS_E_INVALID_ARGUMENT, "'%s' is %s", outputs[i],
+                            is_input ? "both read and written" : "written twice");
+    }
+    return LS_OK;
+}
+
+static ls_status check_files(const ls__cli_cosim_job *c, ls_error *error)
+{
+    if (c->file_count || !c->config.netlist_path)
+        return compare_files(c, NULL, error);
+    char *path = ls__plan_path(c->config_path, c->config.netlist_path, 0);
+    ls_status status = path ? compare_files(c, path, error) : ls__fail_oom(error, 64);
+    ls__mem_free(path);
+    return status;
+}
+
 static ls_status load_netlist(ls__cli_cosim_job *c, ls_error *error)
 {
     if (c->file_count)
@@ -319,6 +361,8 @@ static ls_status make_run(ls__cli_cosim_job *c, ls_error *error)
 static ls_status open_all(ls__cli_cosim_job *c, ls_error *error)
 {
     ls_status status = read_config(c, error);
+    if (status == LS_OK)
+        status = check_files(c, error);
     if (status == LS_OK)
         status = load_netlist(c, error);
     if (status == LS_OK)

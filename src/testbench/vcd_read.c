@@ -226,6 +226,19 @@ static uint32_t declare_code(ls__vcd_reader *r, bool is_ignored)
 
 /* --- the header ------------------------------------------------------------------------------- */
 
+/* "10 ps" and the like; nothing at all is left to the default. */
+static bool is_timescale(const char *text)
+{
+    static const char *const units[] = {"s", "ms", "us", "ns", "ps", "fs"};
+    size_t digits = strspn(text, "0123456789");
+    if (text[0] != '1' || digits > 3 || strspn(text + 1, "0") != digits - 1 || text[digits] != ' ')
+        return false;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (strcmp(text + digits + 1, units[i]) == 0)
+            return true;
+    return false;
+}
+
 static ls_status read_timescale(ls__vcd_reader *r, ls_error *error)
 {
     ls_status status;
@@ -240,6 +253,8 @@ static ls_status read_timescale(ls__vcd_reader *r, ls_error *error)
             ls__strbuf_append(&r->timescale, unit, strlen(unit));
         }
     }
+    if (status == LS_OK && r->timescale.length && !is_timescale(r->timescale.text))
+        return fail(r, "the time scale is not 1, 10 or 100 of s, ms, us, ns, ps or fs", error);
     return status;
 }
 

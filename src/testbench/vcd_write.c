@@ -531,7 +531,7 @@ ls_status ls__vcd_writer_open(const ls__vcd_writer_params *params, ls__vcd_write
     ls_status status = number ? ls__fail(error, LS_E_OUT_OF_MEMORY, "no condition variable")
                               : allocate(w, params, error);
     if (status == LS_OK)
-        status = ls__os_appender_open(params->path, &w->file, error);
+        status = ls__os_appender_open(params->path, '#', &w->file, error);
     if (status == LS_OK)
         status = write_header(w, params, error);
     if (status == LS_OK) {

@@ -328,7 +328,7 @@ static void pieces_in_and_out(void **state)
     char piece[4];
     size_t count;
     assert_int_equal(save("a", "something longer", &error), LS_OK);
-    assert_int_equal(ls__os_appender_open("a", &appender, &error), LS_OK);
+    assert_int_equal(ls__os_appender_open("a", 0, &appender, &error), LS_OK);
     assert_content("a", "");
     assert_int_equal(ls__os_appender_write(appender, "one ", 4, &error), LS_OK);
     assert_content("a", "one "); /* seen while it grows */
@@ -352,9 +352,9 @@ static void pieces_in_and_out(void **state)
     assert_int_equal(ls__os_reader_open("none", &reader, &error), LS_E_NOT_FOUND);
     assert_null(reader);
     assert_int_equal(ls__os_reader_open(".", &reader, &error), LS_E_IO);
-    assert_int_equal(ls__os_appender_open(".", &appender, &error), LS_E_IO);
+    assert_int_equal(ls__os_appender_open(".", 0, &appender, &error), LS_E_IO);
     assert_null(appender);
-    assert_int_equal(ls__os_appender_open("/dev/full", &appender, &error), LS_OK);
+    assert_int_equal(ls__os_appender_open("/dev/full", 0, &appender, &error), LS_OK);
     assert_int_equal(ls__os_appender_write(appender, "x", 1, &error), LS_E_IO);
     assert_int_equal(ls__os_appender_close(&appender, &error), LS_OK);
 }

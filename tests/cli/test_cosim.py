@@ -219,6 +219,21 @@ class Cosim(cli.Case):
         self.assertEqual(result.returncode, 0)
         self.assertIn(".colour is not known and ignored", result.stderr)
 
+    def test_no_file_is_written_that_is_read_or_written(self):
+        self.config()
+        command = ["cosim", "counter.json", "--config", "config.json", "--no-cache"]
+        for name in ("counter.json", "config.json"):
+            before = self.path(name).read_bytes()
+            for option in ("--output-vcd", "--events", "--report", "--cosim-perf-json"):
+                result = self.run_command(*command, option, name)
+                self.assertEqual(result.returncode, 1)
+                self.assertIn(f"'{name}' is both read and written", result.stderr)
+            self.assertEqual(self.path(name).read_bytes(), before)
+        result = self.run_command(*command, "--output-vcd", "out", "--events", "./out")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("'./out' is written twice", result.stderr)
+        self.good(*command, "--output-vcd", "/dev/null", "--events", "/dev/null")
+
     def test_full_disk_leaves_whole_steps(self):
         self.config(num_cycles=100000)
 
