@@ -188,7 +188,9 @@ typedef enum ls_cosim_form {
     LS_COSIM_AUTO, /* compiled, but table-driven until the code is there and where it is too large
                     */
     LS_COSIM_COMPILED, /* the netlist becomes code; quick code first, then optimised code */
-    LS_COSIM_TABLE     /* the netlist is data for one kernel: starts at once */
+    LS_COSIM_TABLE,    /* the netlist is data for one kernel: starts at once */
+    LS_COSIM_SLICED    /* compiled with 64 instances in a word; LS_COSIM_COMPILED chooses it too,
+                          for many instances of gates */
 } ls_cosim_form;
 
 #define LS_COSIM_ALL UINT32_MAX /* an instance number: all of them */

@@ -52,7 +52,9 @@ static const struct argp_option option_table[] = {
     {"threads", KEY_THREADS, "N", 0, "Threads of the cpu device (default: one a core)", 12},
     {"target", KEY_TARGET, "NAME", 0, LS__CLI_TARGET_HELP, 12},
     {"form", KEY_FORM, "FORM", 0,
-     "auto (default), compiled: the netlist becomes code, table: it is data", 12},
+     "auto (default), compiled: the netlist becomes code, table: it is data, sliced: code for 64 "
+     "instances at a time",
+     12},
     {"batch", KEY_BATCH, "N", 0, "Edges of one submission; results do not depend on it", 12},
     {"cache", KEY_CACHE, "DIR", 0,
      "Keep compiled code in DIR (default: $XDG_CACHE_HOME/lockstep or ~/.cache/lockstep)", 12},
@@ -89,7 +91,7 @@ static ls_status parse_word(const char *option, const char *text, const char *co
 
 static ls_status parse_valued(int key, const char *text, ls__cli_bench *b, ls_error *error)
 {
-    static const char *const forms[] = {"auto", "compiled", "table", NULL};
+    static const char *const forms[] = {"auto", "compiled", "table", "sliced", NULL};
     static const char *const traces[] = {"named", "all", "ports", "outputs", NULL};
     static const char *const compats[] = {"jacquard", NULL};
     uint64_t number = 0;

@@ -97,11 +97,11 @@ static ls_status judge(ls__cli_cosim_job *c, uint32_t instance, json_t *list, bo
 
 static json_t *performance(const ls__cli_cosim_job *c, const ls_cosim_counters *n)
 {
-    const char *forms[] = {"auto", "compiled", "table"};
+    const char *forms[] = {"auto", "compiled", "table", "sliced"};
     double edges = n->edges ? (double)n->edges : 1;
     return json_pack(
         "{s:s, s:s, s:b, s:I, s:I, s:f, s:f, s:f, s:f, s:I, s:f, s:f}", "backend",
-        c->bench.device ? c->bench.device : "default", "form", forms[n->form % 3], "optimized",
+        c->bench.device ? c->bench.device : "default", "form", forms[n->form % 4], "optimized",
         n->optimized, "instances", (json_int_t)c->instances, "edges", (json_int_t)n->edges,
         "wall_seconds", (double)c->run_ns / 1e9, "total_us_per_edge",
         (double)c->run_ns / 1e3 / edges, "device_us_per_edge", (double)n->device_ns / 1e3 / edges,

@@ -37,7 +37,7 @@ static void *work(void *argument)
 {
     ls__form_job *job = argument;
     ls__form *form = NULL;
-    ls_status status = ls__gated_create(job->cosim, &form, &job->error);
+    ls_status status = ls__compiled_create(job->cosim, &form, &job->error);
     if (status == LS_OK && !atomic_load(&job->given_up))
         status = ls__form_compile(job->cosim, form, LS_TIER_QUICK, &job->error);
     if (status != LS_OK)

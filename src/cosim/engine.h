@@ -7,6 +7,7 @@
  *   layout.c    places in the state that do not depend on the form; outputs, traces, pins
  *   table.c     the table-driven form: nodes sorted into runs
  *   plan.c      the compiled form: blocks and places; emit_gated.c, emit_node.c: its text
+ *   emit_sliced.c  the compiled form for many instances
  *   sections.c  the parts of the table that both forms use: clocks, writes, effects, reports
  *   prelude.c   the Kernel C around a form
  *   form.c      from text to a program with buffers; changing from one form to another
@@ -160,11 +161,13 @@ typedef struct ls__form {
     bool gated;
     ls__place *places; /* by node */
     ls__traces traces;
-    uint32_t slot_count;  /* of one instance */
-    uint32_t node_base;   /* table: slot of the first record's result */
-    uint32_t lanes;       /* of a workgroup */
-    uint32_t block_count; /* gated */
-    uint32_t edge_rounds; /* rounds of loops that a lane makes at an edge, about */
+    uint32_t slot_count;          /* of one instance */
+    bool sliced;                  /* a lane is a group of 64 instances, of which there are: */
+    uint32_t groups, slice_words; /* behind the slots of all instances: words of a group */
+    uint32_t node_base;           /* table: slot of the first record's result */
+    uint32_t lanes;               /* of a workgroup */
+    uint32_t block_count;         /* gated */
+    uint32_t edge_rounds;         /* rounds of loops that a lane makes at an edge, about */
     uint32_t *table;
     uint32_t table_words;
     ls__sections sections;
@@ -205,6 +208,7 @@ struct ls_cosim {
     ls_buffer *state, *memory, *schedule, *stimulus, *changes, *effects, *log, *private_memory,
         *image, *table, *control_buffer;
     uint64_t *control; /* LS__CONTROL_SLOTS of each instance, as downloaded last */
+    bool ahead;        /* sliced: slots are older than the words of their groups */
     bool cold;         /* values of some instance do not follow from its state */
     bool seeded;       /* `traced` holds what the sink knows */
     bool now_stale;    /* values were changed by something other than a run */
@@ -253,6 +257,11 @@ typedef ls_status ls__form_builder(const ls_cosim *cosim, ls__form *form, ls__ar
 ls_status ls__form_build(const ls_cosim *cosim, ls_cosim_form kind, uint32_t lanes,
                          ls__form_builder *build, ls__form **form, ls_error *error);
 ls_status ls__gated_create(const ls_cosim *cosim, ls__form **form, ls_error *error);
+ls_status ls__sliced_create(const ls_cosim *cosim, ls__form **form, ls_error *error);
+/* Whether it is the faster one. */
+bool ls__sliced_suits(const ls_cosim *cosim);
+/* The compiled form for this number of instances. */
+ls_status ls__compiled_create(const ls_cosim *cosim, ls__form **form, ls_error *error);
 ls_status ls__table_create(const ls_cosim *cosim, uint32_t lanes, ls__form **form, ls_error *error);
 
 /* Begins to make the compiled form on a thread. */
@@ -290,6 +299,9 @@ ls_status ls__drain(ls_cosim *cosim, ls_error *error);
 /* Values of the state as they follow from registers and inputs. */
 ls_status ls__cosim_settle(ls_cosim *cosim, ls_error *error);
 
+/* Slots as they are, where the form keeps its values elsewhere. */
+ls_status ls__cosim_fetch(ls_cosim *cosim, ls_error *error);
+
 /* Before the first edge: what traced signals are counts as reported. */
 ls_status ls__traced_seed(ls_cosim *cosim, ls_error *error);
 /* Tells the device which values of traced slots have been reported: those in cosim->traced. */
@@ -309,9 +321,18 @@ static inline uint64_t ls__state_word(const ls_cosim *cosim, uint32_t slot, uint
 static inline uint32_t ls__state_instances(const ls_cosim *cosim, const ls__form *form)
 {
     uint32_t count = 1;
-    while (count < cosim->instances && form->kind == LS_COSIM_COMPILED)
+    while (count < cosim->instances && form->kind != LS_COSIM_TABLE)
         count *= 2;
-    return form->kind == LS_COSIM_COMPILED ? count : cosim->instances;
+    return form->kind != LS_COSIM_TABLE ? count : cosim->instances;
+}
+/* Words of the state: the slots of all instances, then the words of groups. */
+static inline uint64_t ls__state_words(const ls_cosim *cosim, const ls__form *form)
+{
+    uint64_t groups = 1;
+    while (groups < form->groups)
+        groups *= 2;
+    return (uint64_t)form->slot_count * ls__state_instances(cosim, form) +
+           (form->sliced ? groups * form->slice_words : 0);
 }
 /* Index in cosim->control. */
 static inline uint64_t ls__control_word(uint32_t slot, uint32_t instance)

@@ -171,7 +171,8 @@ ls_status ls__cosim_prepare(ls_cosim *cosim, ls_error *error)
     ls_scalar_link link = {0, 0, sizeof scalars};
     ls_dispatch dispatch = LS_DISPATCH_INIT;
     dispatch.kernel = cosim->form->kernel;
-    dispatch.global_size[0] = cosim->instances * cosim->form->lanes;
+    dispatch.global_size[0] =
+        (cosim->form->sliced ? cosim->form->groups : cosim->instances) * cosim->form->lanes;
     dispatch.buffers = ranges;
     dispatch.buffer_count = COUNT;
     dispatch.scalars = &scalars;
@@ -194,7 +195,7 @@ ls_status ls__cosim_prepare(ls_cosim *cosim, ls_error *error)
 
 ls_status ls__form_install(ls_cosim *cosim, ls__form *form, ls_error *error)
 {
-    uint64_t count = (uint64_t)form->slot_count * ls__state_instances(cosim, form);
+    uint64_t count = ls__state_words(cosim, form);
     ls_buffer *state = NULL, *table = NULL;
     uint64_t *words = ls__mem_alloc(count, sizeof *words);
     ls_status status = words ? LS_OK : ls__fail_oom(error, count * sizeof *words);
@@ -225,10 +226,11 @@ ls_status ls__form_install(ls_cosim *cosim, ls__form *form, ls_error *error)
     cosim->state = state;
     cosim->table = table;
     cosim->cold = true;
+    cosim->ahead = false;
     cosim->counters.form = form->kind;
     cosim->edges_before = cosim->counters.edges;
     /* Better code comes when it is ready; without it, the run goes on as it is. */
-    if (form->kind == LS_COSIM_COMPILED)
+    if (form->kind != LS_COSIM_TABLE)
         ls_program_optimize(form->program, NULL);
     return cosim->seeded ? ls__traced_upload(cosim, error) : LS_OK;
 }
@@ -263,13 +265,23 @@ static bool is_compiled_later(const ls_cosim *cosim)
     return true;
 }
 
+ls_status ls__compiled_create(const ls_cosim *cosim, ls__form **form, ls_error *error)
+{
+    return ls__sliced_suits(cosim) ? ls__sliced_create(cosim, form, error)
+                                   : ls__gated_create(cosim, form, error);
+}
+
 ls_status ls__form_choose(ls_cosim *cosim, ls_error *error)
 {
     ls__form *form = NULL;
     cosim->compile_later = is_compiled_later(cosim);
-    ls_status status = cosim->params.form == LS_COSIM_COMPILED
-                           ? ls__gated_create(cosim, &form, error)
-                           : ls__table_create(cosim, lanes_of(cosim), &form, error);
+    ls_status status;
+    if (cosim->params.form == LS_COSIM_SLICED)
+        status = ls__sliced_create(cosim, &form, error);
+    else if (cosim->params.form == LS_COSIM_COMPILED)
+        status = ls__compiled_create(cosim, &form, error);
+    else
+        status = ls__table_create(cosim, lanes_of(cosim), &form, error);
     if (status == LS_OK)
         status = ls__form_compile(cosim, form, LS_TIER_QUICK, error);
     if (status != LS_OK) {
@@ -291,6 +303,7 @@ ls_status ls__form_advance(ls_cosim *cosim, ls_error *error)
     ls__form *form = ls__form_job_take(cosim);
     if (!form)
         return LS_OK;
-    ls__log(cosim, "compiled: %u blocks; optimised code follows", form->block_count);
+    ls__log(cosim, "compiled%s: %u blocks; optimised code follows",
+            form->sliced ? ", 64 instances in a word" : "", form->block_count);
     return ls__form_install(cosim, form, error);
 }

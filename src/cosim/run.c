@@ -37,10 +37,12 @@ ls_status ls__cosim_submit(ls_cosim *cosim, uint64_t until, bool resume, ls_erro
     ls_fence_destroy(&fence);
     cosim->counters.device_ns += ls__os_now_ns() - before;
     cosim->counters.submissions++;
-    if (status == LS_OK)
+    if (status == LS_OK) {
         cosim->cold = false;
-    else
+        cosim->ahead = cosim->form->sliced && until != 0;
+    } else {
         cosim->failed = true;
+    }
     return status;
 }
 
@@ -212,7 +214,7 @@ ls_stop ls_cosim_stop(const ls_cosim *cosim, uint32_t instance)
 
 ls_status ls__cosim_settle(ls_cosim *cosim, ls_error *error)
 {
-    if (!cosim->cold)
+    if (!cosim->cold && !cosim->ahead)
         return LS_OK;
     if (cosim->failed)
         return ls__fail(error, LS_E_STATE, "an earlier run has failed");
@@ -223,6 +225,11 @@ ls_status ls__cosim_settle(ls_cosim *cosim, ls_error *error)
         if (control_of(cosim, LS__SLOT_STOP, i) == LS__STOP_UNSETTLED)
             status = fail_unsettled(cosim, i, error);
     return status;
+}
+
+ls_status ls__cosim_fetch(ls_cosim *cosim, ls_error *error)
+{
+    return cosim->ahead && !cosim->failed ? ls__cosim_settle(cosim, error) : LS_OK;
 }
 
 void ls_cosim_count(const ls_cosim *cosim, ls_cosim_counters *counters)

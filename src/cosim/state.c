@@ -43,7 +43,8 @@ static ls_status make_cold(ls_cosim *cosim, uint32_t instance, ls_error *error)
     return write_slot(cosim, LS__SLOT_COLD, instance, 1, error);
 }
 
-static ls_status check_instance(const ls_cosim *cosim, uint32_t instance, const void *words,
+/* Before values are read or written: also brings the slots of the instances up to date. */
+static ls_status check_instance(ls_cosim *cosim, uint32_t instance, const void *words,
                                 ls_error *error)
 {
     if (!cosim || !words)
@@ -52,7 +53,7 @@ static ls_status check_instance(const ls_cosim *cosim, uint32_t instance, const 
         return ls__fail(error, LS_E_INVALID_ARGUMENT,
                         "there is no instance %" PRIu32 ": there are %" PRIu32, instance,
                         cosim->instances);
-    return LS_OK;
+    return ls__cosim_fetch(cosim, error);
 }
 
 static ls_status check_signal(const ls_cosim *cosim, ls_signal_ref ref, ls_error *error)
