@@ -85,7 +85,7 @@ static void deliver_effect(ls_cosim *cosim, uint32_t instance, reports *r)
     uint32_t words = (uint32_t)r->effect[0], number = (uint32_t)(r->effect[0] >> 32);
     const ls__graph_effect *effect = &cosim->graph->effects[number];
     ls__strbuf text = {0};
-    ls__format_effect(cosim->graph, effect, r->effect + 2, &text);
+    ls__format_effect(cosim->graph, effect, r->effect[1], r->effect + 2, &text);
     ls_cosim_event event = {.type = (ls_event_kind)(LS_EVENT_PRINT + effect->kind),
                             .instance = instance,
                             .edge = r->effect[1],

@@ -309,8 +309,8 @@ ls_status ls__traced_upload(ls_cosim *cosim, ls_error *error);
 /* Slots of the traced signals in a form with places. */
 ls_status ls__traces_create(const ls_cosim *cosim, ls__form *form, ls_error *error);
 
-/* Text of a Yosys format string with its arguments; appends. */
-void ls__format_effect(const ls__graph *graph, const ls__graph_effect *effect,
+/* Text of a Yosys format string with its arguments; appends. $time is the number of the edge. */
+void ls__format_effect(const ls__graph *graph, const ls__graph_effect *effect, uint64_t edge,
                        const uint64_t *words, ls__strbuf *out);
 
 static inline uint64_t ls__state_word(const ls_cosim *cosim, uint32_t slot, uint32_t instance)

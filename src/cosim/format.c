@@ -160,7 +160,8 @@ static void append_text(const spec *s, const uint64_t *words, uint32_t at, ls__s
         pad(out, s->padding, count, s->width);
 }
 
-static void append_formatted(const ls__graph_effect *effect, const uint64_t *words, ls__strbuf *out)
+static void append_formatted(const ls__graph_effect *effect, uint64_t edge, const uint64_t *words,
+                             ls__strbuf *out)
 {
     uint32_t at = 0;
     for (const char *f = effect->format; *f;) {
@@ -176,14 +177,18 @@ static void append_formatted(const ls__graph_effect *effect, const uint64_t *wor
             continue;
         }
         f = end;
-        if (s.base == 't' || s.base == 'r')
-            ls__strbuf_append(out, "?", 1); /* edges have no time here */
-        else if (s.base == 'c' || s.base == 'U')
+        if (s.base == 't' || s.base == 'r') {
+            s.base = 'd';
+            s.size = 64;
+            s.is_signed = false;
+            append_number(&s, &edge, 0, out);
+            continue;
+        }
+        if (s.base == 'c' || s.base == 'U')
             append_text(&s, words, at, out);
         else
             append_number(&s, words, at, out);
-        if (s.base != 't' && s.base != 'r')
-            at += s.size;
+        at += s.size;
     }
 }
 
@@ -201,7 +206,7 @@ static void pack(const ls__graph *g, const ls__graph_effect *effect, const uint6
     }
 }
 
-void ls__format_effect(const ls__graph *graph, const ls__graph_effect *effect,
+void ls__format_effect(const ls__graph *graph, const ls__graph_effect *effect, uint64_t edge,
                        const uint64_t *words, ls__strbuf *out)
 {
     if (effect->kind == LS__EFFECT_ASSERT || effect->kind == LS__EFFECT_ASSUME) {
@@ -217,5 +222,5 @@ void ls__format_effect(const ls__graph *graph, const ls__graph_effect *effect,
     }
     uint64_t bits[MOST_BITS * 16 / 64 + 2] = {0};
     pack(graph, effect, words, bits);
-    append_formatted(effect, bits, out);
+    append_formatted(effect, edge, bits, out);
 }
