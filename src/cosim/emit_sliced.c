@@ -215,6 +215,7 @@ static void keep_observed(slicer *s)
         uint32_t previous = take(s, width);
         push_entry(s, &s->watched, s->at[o->node.index] + o->lsb, width, l->outputs + i, previous);
         push_entry(s, &s->packed, previous, width, l->outputs + i, 0);
+        push_entry(s, &s->kept, previous, width, l->outputs + i, 0);
     }
     for (uint32_t i = 0; i < l->piece_count; i++) {
         uint32_t node = l->pieces[i].node.index, width = width_of(s, node);
