@@ -39,7 +39,7 @@ static void *work(void *argument)
     ls__form *form = NULL;
     ls_status status = ls__compiled_create(job->cosim, &form, &job->error);
     if (status == LS_OK && !atomic_load(&job->given_up))
-        status = ls__form_compile(job->cosim, form, LS_TIER_QUICK, &job->error);
+        status = ls__form_compile(job->cosim, form, &job->given_up, &job->error);
     if (status != LS_OK)
         ls__form_destroy(&form);
     job->form = form;

@@ -276,7 +276,9 @@ void ls__log(const ls_cosim *cosim, const char *format, ...) __attribute__((form
 ls_status ls__form_advance(ls_cosim *cosim, ls_error *error);
 /* Compiles and installs the first form of a run. */
 ls_status ls__form_choose(ls_cosim *cosim, ls_error *error);
-ls_status ls__form_compile(const ls_cosim *cosim, ls__form *form, ls_tier tier, ls_error *error);
+/* Quick code. LS_E_CANCELLED when *given_up (may be NULL) is found true on the way. */
+ls_status ls__form_compile(const ls_cosim *cosim, ls__form *form, const _Atomic bool *given_up,
+                           ls_error *error);
 /* Makes the form the one that runs; takes it over, also on failure. */
 ls_status ls__form_install(ls_cosim *cosim, ls__form *form, ls_error *error);
 /* Makes cosim->prepared when a buffer was replaced. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From the text of a form to a program, and making it the one that runs. */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,7 +63,8 @@ ls_status ls__form_build(const ls_cosim *cosim, ls_cosim_form kind, uint32_t lan
     return status;
 }
 
-ls_status ls__form_compile(const ls_cosim *cosim, ls__form *form, ls_tier tier, ls_error *error)
+ls_status ls__form_compile(const ls_cosim *cosim, ls__form *form, const _Atomic bool *given_up,
+                           ls_error *error)
 {
     ls_compile_params compile = LS_COMPILE_PARAMS_INIT;
     compile.text = form->text;
@@ -71,10 +73,14 @@ ls_status ls__form_compile(const ls_cosim *cosim, ls__form *form, ls_tier tier, 
     compile.include = include;
     ls_module *module = NULL;
     ls_status status = ls_module_compile(&compile, &module, NULL, error);
-    if (status != LS_OK)
+    if (status == LS_OK && given_up && atomic_load(given_up))
+        status = ls__fail(error, LS_E_CANCELLED, "the form is not needed any more");
+    if (status != LS_OK) {
+        ls_module_destroy(&module);
         return status;
+    }
     ls_program_params params = LS_PROGRAM_PARAMS_INIT;
-    params.tier = tier;
+    params.tier = LS_TIER_QUICK;
     status = ls_program_create(cosim->device, module, &params, &form->program, error);
     ls_module_destroy(&module);
     if (status == LS_OK)
@@ -283,7 +289,7 @@ ls_status ls__form_choose(ls_cosim *cosim, ls_error *error)
     else
         status = ls__table_create(cosim, lanes_of(cosim), &form, error);
     if (status == LS_OK)
-        status = ls__form_compile(cosim, form, LS_TIER_QUICK, error);
+        status = ls__form_compile(cosim, form, NULL, error);
     if (status != LS_OK) {
         ls__form_destroy(&form);
         return status;

@@ -330,6 +330,27 @@ static void form_changes_on_the_way(void **state)
     ls_design_destroy(&design);
 }
 
+/* A run that ends while its code is being made. */
+static void a_run_may_end_while_code_is_made(void **state)
+{
+    (void)state;
+    if (!cpu) {
+        print_message("no compiler\n");
+        skip();
+    }
+    ls_design *design = make_design(605, (graph_shape){.nodes = 400, .memories = true});
+    record *r = calloc(1, sizeof *r);
+    ls_cosim *cosim = make_run(design, (setting){cpu, LS_COSIM_AUTO, 1, false, false}, r);
+    for (uint64_t until = 1000; !cosim->job; until += 1000) {
+        assert_false(is_compiled(cosim));
+        OK(ls_cosim_run(cosim, until, NULL, error));
+    }
+    ls_cosim_destroy(&cosim);
+    assert_null(cosim);
+    free(r);
+    ls_design_destroy(&design);
+}
+
 /* --- sizes ------------------------------------------------------------------------------------ */
 
 static bool count_one(ls__ir_inst *inst, void *context)
@@ -370,6 +391,7 @@ int main(void)
         cmocka_unit_test(watch_stops_at_the_exact_edge),
         cmocka_unit_test(many_instances_begin_at_random),
         cmocka_unit_test(form_changes_on_the_way),
+        cmocka_unit_test(a_run_may_end_while_code_is_made),
         cmocka_unit_test(functions_stay_short),
     };
     return cmocka_run_group_tests(tests, open_devices, close_devices);
