@@ -190,9 +190,10 @@ static void peripherals_in_both_forms(void **state)
     const setting settings[] = {{reference, LS_COSIM_TABLE, 5, true, false},
                                 {device, LS_COSIM_TABLE, 5, true, false},
                                 {device, LS_COSIM_COMPILED, 5, true, false},
-                                {device, LS_COSIM_COMPILED, 1, true, false}};
-    record *records = calloc(4, sizeof *records);
-    for (uint32_t k = 0; k < 4; k++) {
+                                {device, LS_COSIM_COMPILED, 1, true, false},
+                                {device, LS_COSIM_SLICED, 5, true, false}};
+    record *records = calloc(5, sizeof *records);
+    for (uint32_t k = 0; k < 5; k++) {
         make_run(design, settings[k], &records[k]);
         for (uint64_t until = 0; until < EDGES; until += k == 2 ? 37 : 100)
             OK(ls_cosim_run(records[k].cosim, until < EDGES ? until : EDGES, NULL, error));
@@ -206,7 +207,7 @@ static void peripherals_in_both_forms(void **state)
     OK(ls_cosim_digest(records[2].cosim, 0, &first, error));
     OK(ls_cosim_digest(records[2].cosim, 4, &second, error));
     assert_true(first != second);
-    for (uint32_t k = 0; k < 4; k++)
+    for (uint32_t k = 0; k < 5; k++)
         ls_cosim_destroy(&records[k].cosim);
     free(records);
     ls_design_destroy(&design);
@@ -275,16 +276,17 @@ static void many_instances_begin_at_random(void **state)
             uint32_t n = counts[k];
             const setting settings[] = {{reference, LS_COSIM_TABLE, n, false, true},
                                         {device, LS_COSIM_TABLE, n, false, true},
-                                        {device, LS_COSIM_COMPILED, n, false, true}};
-            record *records = calloc(3, sizeof *records);
-            for (uint32_t i = 0; i < 3; i++) {
+                                        {device, LS_COSIM_COMPILED, n, false, true},
+                                        {device, LS_COSIM_SLICED, n, false, true}};
+            record *records = calloc(4, sizeof *records);
+            for (uint32_t i = 0; i < 4; i++) {
                 make_run(design, settings[i], &records[i]);
                 OK(ls_cosim_run(records[i].cosim, 7, NULL, error));
                 OK(ls_cosim_run(records[i].cosim, 20, NULL, error));
                 check_same(&records[0], n, &records[i], n);
             }
             check_differ(records[2].cosim, n - 1, records[2].words);
-            for (uint32_t i = 0; i < 3; i++)
+            for (uint32_t i = 0; i < 4; i++)
                 ls_cosim_destroy(&records[i].cosim);
             free(records);
         }
