@@ -12,9 +12,20 @@
 
 enum { QUICK_NS = 2000000, SLOW_NS = 8000000, FIRST_CHUNK = 64, MOST_CHUNK = 1 << 20 };
 
+/* A submission that takes longer than this, and as long again for every node that it may evaluate,
+ * holds something without an end: a peripheral. */
+#define LIMIT_NS UINT64_C(30000000000)
+#define LIMIT_NODE_NS UINT64_C(5000)
+
 static uint64_t control_of(const ls_cosim *cosim, uint32_t slot, uint32_t instance)
 {
     return cosim->control[ls__control_word(slot, instance)];
+}
+
+static uint64_t time_limit_ns(const ls_cosim *cosim)
+{
+    uint64_t nodes = cosim->design->graph->node_count;
+    return LIMIT_NS + LIMIT_NODE_NS * nodes * cosim->instances * (cosim->chunk + 1);
 }
 
 ls_status ls__cosim_submit(ls_cosim *cosim, uint64_t until, bool resume, ls_error *error)
@@ -29,6 +40,7 @@ ls_status ls__cosim_submit(ls_cosim *cosim, uint64_t until, bool resume, ls_erro
     params.parameter_bytes = sizeof scalars;
     params.slots = &slot;
     params.slot_count = 1;
+    params.time_limit_ns = time_limit_ns(cosim);
     ls_fence *fence = NULL;
     uint64_t before = ls__os_now_ns();
     status = ls_submit_prepared(cosim->stream, cosim->prepared, &params, &fence, error);
@@ -42,6 +54,8 @@ ls_status ls__cosim_submit(ls_cosim *cosim, uint64_t until, bool resume, ls_erro
         cosim->ahead = cosim->form->sliced && until != 0;
     } else {
         cosim->failed = true;
+        if (error && error->cause == LS_E_TIMEOUT)
+            ls__fail_hint(error, status, "look for a loop without an end in a peripheral's source");
     }
     return status;
 }
