@@ -6,7 +6,7 @@
 BUILD ?= build
 MESON_FLAGS ?=
 
-.PHONY: all demo check bench install clean
+.PHONY: all demo check bench bench-cosim install clean
 
 all: $(BUILD)/build.ninja
 	ninja -C $(BUILD)
@@ -25,10 +25,14 @@ check:
 	tools/check.sh $(BUILD) $(MESON_FLAGS)
 
 # In a build folder of its own: optimised, without assertions.
-bench:
-	[ -f $(BUILD)-bench/build.ninja ] || \
-	    meson setup $(BUILD)-bench -Dbench=true -Dtests=disabled -Dbuildtype=release $(MESON_FLAGS)
+bench: $(BUILD)-bench/build.ninja
 	ninja -C $(BUILD)-bench bench-speed
+
+bench-cosim: $(BUILD)-bench/build.ninja
+	ninja -C $(BUILD)-bench bench-cosim
+
+$(BUILD)-bench/build.ninja:
+	meson setup $(BUILD)-bench -Dbench=true -Dtests=disabled -Dbuildtype=release $(MESON_FLAGS)
 
 install: all
 	meson install -C $(BUILD)
