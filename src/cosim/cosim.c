@@ -199,9 +199,9 @@ static ls_status make_host(ls_cosim *cosim, ls_error *error)
     cosim->now = ls__mem_alloc(traces + 1, sizeof *cosim->now);
     cosim->traced_words = ls__mem_alloc(words * 2 + 1, 8);
     cosim->marked = ls__mem_alloc(traces + 1, sizeof *cosim->marked);
-    cosim->is_marked = ls__mem_alloc(traces + 1, 1);
+    cosim->marks = ls__mem_alloc(traces / 64 + 1, sizeof *cosim->marks);
     if (!cosim->control || !cosim->traced || !cosim->now || !cosim->traced_words ||
-        !cosim->marked || !cosim->is_marked)
+        !cosim->marked || !cosim->marks)
         return ls__fail_oom(error, words * 8);
     uint64_t *next = cosim->traced_words;
     for (uint32_t i = 0; i < traces; i++) {
@@ -363,7 +363,7 @@ void ls_cosim_destroy(ls_cosim **cosim)
     ls__mem_free(c->traced_words);
     ls__mem_free(c->trace_previous);
     ls__mem_free(c->marked);
-    ls__mem_free(c->is_marked);
+    ls__mem_free(c->marks);
     ls__mem_free(c->trace);
     ls_design_destroy(&c->design);
     ls__mem_free(c);

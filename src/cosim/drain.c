@@ -5,7 +5,6 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -34,14 +33,8 @@ static ls_status read_words(ls_buffer *buffer, uint64_t at, uint64_t count, cons
     return ls_buffer_read(buffer, at * 8, LS_MEM_NONE, *room, count * 8, error);
 }
 
-static int ascending(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* Puts the new value of a traced slot into the signals it is part of, and marks them. */
-static void take_change(ls_cosim *cosim, uint32_t number, uint64_t value, uint32_t *count)
+static void take_change(ls_cosim *cosim, uint32_t number, uint64_t value)
 {
     const ls__traces *t = &cosim->form->traces;
     uint64_t differs = value ^ cosim->trace_previous[number];
@@ -57,26 +50,28 @@ static void take_change(ls_cosim *cosim, uint32_t number, uint64_t value, uint32
         words[0] = (words[0] & ~(mask << shift)) | part << shift;
         if (shift + target->width > 64)
             words[1] = (words[1] & ~(mask >> (64 - shift))) | part >> (64 - shift);
-        if (!cosim->is_marked[target->traced]) {
-            cosim->is_marked[target->traced] = 1;
-            cosim->marked[(*count)++] = target->traced;
-        }
+        cosim->marks[target->traced / 64] |= UINT64_C(1) << target->traced % 64;
     }
+}
+
+/* Lists what is marked, in ascending order, and clears the marks. */
+static uint32_t collect_marks(ls_cosim *cosim)
+{
+    uint32_t count = 0;
+    for (uint32_t word = 0; word <= cosim->params.trace_count / 64; word++)
+        for (uint64_t marks = cosim->marks[word]; marks; cosim->marks[word] = marks &= marks - 1)
+            cosim->marked[count++] = word * 64 + (uint32_t)__builtin_ctzll(marks);
+    return count;
 }
 
 static void deliver_changes(ls_cosim *cosim, reports *r)
 {
     uint64_t edge = r->change[0] & INT64_MAX, pairs = r->change[1];
-    uint32_t count = 0;
     for (uint64_t k = 0; k < pairs; k++)
-        take_change(cosim, (uint32_t)r->change[2 + 2 * k], r->change[3 + 2 * k], &count);
+        take_change(cosim, (uint32_t)r->change[2 + 2 * k], r->change[3 + 2 * k]);
     r->change += 2 + 2 * pairs;
-    for (uint32_t i = 0; i < count; i++)
-        cosim->is_marked[cosim->marked[i]] = 0;
-    if (count == 0)
-        return;
-    qsort(cosim->marked, count, sizeof *cosim->marked, ascending);
-    if (cosim->params.sink.changes)
+    uint32_t count = collect_marks(cosim);
+    if (count && cosim->params.sink.changes)
         cosim->params.sink.changes(cosim->params.sink.context, edge, cosim->marked, count);
 }
 

@@ -233,10 +233,10 @@ struct ls_cosim {
     uint64_t *traced_words;
     uint64_t *trace_previous; /* by slot of form->traces, as on the device */
     uint32_t *marked;         /* traced signals that changed */
-    uint8_t *is_marked;
-    ls__form_job *job;  /* the form that comes, when one does */
-    uint64_t chunk;     /* edges of the next submission */
-    bool loops_limited; /* llvmpipe: docs/spirv.md */
+    uint64_t *marks;          /* a bit each */
+    ls__form_job *job;        /* the form that comes, when one does */
+    uint64_t chunk;           /* edges of the next submission */
+    bool loops_limited;       /* llvmpipe: docs/spirv.md */
     ls_cosim_counters counters;
     uint64_t edges_before; /* done in another form */
     bool dropped_told;     /* of events beyond what a peripheral may report */
