@@ -4,7 +4,7 @@
 
 usage: cosim.py LOCKSTEP CACHE [PART ...] [--turns N]
 
-PART is gates, words, vcd, instances, start or soc; all, if none is named. What the others need (PicoRV32
+PART is gates, words, vcd, vcd_gates, instances, start, compile or soc; all, if none is named. What the others need (PicoRV32
 with a program, models in C++; minutes) is built once, in the folder CACHE. Every contender is first held
 to the outputs of the others, then they take turns; a number is the median of the turns.
 """
@@ -57,19 +57,20 @@ class Bench:
             sys.exit(f"{name} and lockstep differ in their outputs: {theirs}, {ours}")
         print(f"{name}: the same outputs as lockstep, {COMPARED} cycles")
 
-    def contest(self, title, contenders, target=None, kind="processor"):
+    def contest(self, title, contenders, target, *kinds):
         """The first is ours; `target` is the ratio to the second."""
         contenders = [contender for contender in contenders if contender]
         take_turns(contenders, self.turns)
-        ours = contenders[0].rate(kind)
-        print(f"\n{title} (by {kind} time)")
-        for contender in contenders:
-            ratio = ours / contender.rate(kind)
-            print(f"  {contender.name:<44} {contender.rate(kind):>12,.0f} cycles/s  {ratio:6.2f}x  "
-                  f"turns {spread(getattr(contender, kind))}")
-        if target and len(contenders) > 1:
-            ratio = ours / contenders[1].rate(kind)
-            print(f"  target {target}x: {'met' if ratio >= target else 'NOT met'} ({ratio:.2f}x)")
+        for kind in kinds or ("processor",):
+            ours = contenders[0].rate(kind)
+            print(f"\n{title} (by {kind} time)")
+            for contender in contenders:
+                print(f"  {contender.name:<36} {contender.rate(kind):>12,.0f} cycles/s  "
+                      f"{ours / contender.rate(kind):7.2f}x  turns "
+                      f"{spread(getattr(contender, kind))}")
+            if len(contenders) > 1:
+                ratio = ours / contenders[1].rate(kind)
+                print(f"  target {target}x: {'met' if ratio >= target else 'NOT met'} ({ratio:.2f}x)")
 
     def ours(self, name, netlist, cycles, *options, scale=1, **more):
         return Contender(name, lambda n: self.lockstep.cosim(netlist, n, *options, **more), cycles,
@@ -100,23 +101,25 @@ class Bench:
               f"optimised code: {'yes' if result['optimized'] else 'no'}")
 
     def vcd(self):
+        self.waveform("all signals of PicoRV32's RTL", "rtl.json", "rtl_trace", [], 60000, 1)
+
+    def vcd_gates(self):
+        self.waveform("all nets of PicoRV32's gates", "gates.json", "gates_trace",
+                      ["--trace", "all"], 6000, 5)
+
+    def waveform(self, title, netlist, peer, options, cycles, target):
         memory = pathlib.Path("/dev/shm")
         where = memory if memory.is_dir() and os.access(memory, os.W_OK) else self.folder
         with tempfile.TemporaryDirectory(dir=where) as scratch:
             path = pathlib.Path(scratch) / "out.vcd"
-            for title, netlist, peer, options, cycles, target in (
-                    ("all signals of PicoRV32's RTL", "rtl.json", "rtl_trace", [], 60000, 1),
-                    ("all nets of PicoRV32's gates", "gates.json", "gates_trace",
-                     ["--trace", "all"], 10000, 5)):
-                contenders = [self.ours("lockstep", netlist, cycles, "--output-vcd", path, *options),
-                              self.theirs("Verilator", peer, cycles, "dump", path)]
-                for kind in ("processor", "wall"):
-                    self.contest(f"VCD to {where}, {title}", contenders, target, kind)
-                for contender in filter(None, contenders):
-                    Run(contender.command(2000), self.folder)
-                    text = path.read_bytes()
-                    print(f"  {contender.name}: {text.count(b'$var')} variables, "
-                          f"{len(text) / 2000:.0f} bytes a cycle (of 2,000)")
+            contenders = [self.ours("lockstep", netlist, cycles, "--output-vcd", path, *options),
+                          self.theirs("Verilator", peer, cycles, "dump", path)]
+            self.contest(f"VCD to {where}, {title}", contenders, target, "processor", "wall")
+            for contender in filter(None, contenders):
+                Run(contender.command(1000), self.folder)
+                text = path.read_bytes()
+                print(f"  {contender.name}: {text.count(b'$var')} variables, "
+                      f"{len(text) / 1000:.0f} bytes a cycle (of 1,000, with the header)")
 
     def instances(self):
         count = 512
@@ -144,15 +147,21 @@ class Bench:
         return cold, size
 
     def start(self):
-        print("\nfrom the command to the end of its first edge (wall)")
-        for form in ("auto", "compiled"):
-            for name in ("gates", "words"):
-                self.start_of(f"PicoRV32, {name}, --form {form}", f"{name}.json", "config.json", form,
-                              0.2)
-            soc = self.designs()
-            if soc:
-                self.start_of(f"soc, words, --form {form}", soc / "words.json", soc / "config.json",
-                              form, 0.2)
+        self.starts("auto")
+        self.start_of_large()
+
+    def compile(self):
+        self.starts("compiled")
+
+    def starts(self, form):
+        print(f"\nfrom the command to the end of its first edge, --form {form} (wall)")
+        for name in ("gates", "words"):
+            self.start_of(f"PicoRV32, {name}", f"{name}.json", "config.json", form, 0.2)
+        soc = self.designs()
+        if soc:
+            self.start_of("soc, words", soc / "words.json", soc / "config.json", form, 0.2)
+
+    def start_of_large(self):
         large = self.folder / "large.json"
         if not large.exists():
             subprocess.run([sys.executable, HERE.parent / "netlist" / "make_gates.py", "200000", large],
@@ -214,7 +223,7 @@ class Bench:
               f"{(costs[1] - costs[0]) / count:.1f} ns")
 
 
-PARTS = ["gates", "words", "vcd", "instances", "start", "soc"]
+PARTS = ["gates", "words", "vcd", "vcd_gates", "instances", "start", "compile", "soc"]
 
 
 def main():
@@ -230,6 +239,7 @@ def main():
     if shutil.which("yosys") is None or shutil.which("verilator") is None:
         print("cosim: skipped, it needs yosys and verilator (Debian: apt install yosys verilator)")
         return
+    sys.stdout.reconfigure(line_buffering=True)
     models.build_netlists(arguments.cache.resolve())
     bench = Bench(arguments.lockstep, arguments.cache.resolve(), arguments.turns)
     print(f"load {os.getloadavg()[0]:.1f}, {os.cpu_count()} cores; median of {arguments.turns} turns")

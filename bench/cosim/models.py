@@ -19,7 +19,7 @@ CXX = ["OPT_FAST=-O3 -march=native", "OPT_GLOBAL=-O3 -march=native", "OPT_SLOW=-
 # name: files (of the folder), flags of Verilator
 MODELS = {
     "rtl": (["picorv32.v", "system.v"], [FIXED]),
-    "rtl_trace": (["picorv32.v", "system.v"], [FIXED, "--trace"]),
+    "rtl_trace": (["rtl.v"], [FIXED, "--trace", "--trace-max-array", "16"]),
     "gates": (["gates.v"], [FIXED]),
     "gates_trace": (["gates.v"], [FIXED, "--trace", "--trace-underscore"]),
 }
