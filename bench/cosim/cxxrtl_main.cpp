@@ -23,14 +23,22 @@ int main(int argc, char **argv)
     cxxrtl_design::p_system top;
     auto outputs = [&top](int i) -> uint32_t {
         switch (i) {
-        case 0: return top.p_result.get<uint32_t>();
-        case 1: return top.p_count.get<uint32_t>();
-        case 2: return top.p_done.get<uint32_t>();
-        case 3: return top.p_trap.get<uint32_t>();
-        case 4: return top.p_mem__valid.get<uint32_t>();
-        case 5: return top.p_mem__addr.get<uint32_t>();
-        case 6: return top.p_mem__wdata.get<uint32_t>();
-        default: return top.p_mem__wstrb.get<uint32_t>();
+        case 0:
+            return top.p_result.get<uint32_t>();
+        case 1:
+            return top.p_count.get<uint32_t>();
+        case 2:
+            return top.p_done.get<uint32_t>();
+        case 3:
+            return top.p_trap.get<uint32_t>();
+        case 4:
+            return top.p_mem__valid.get<uint32_t>();
+        case 5:
+            return top.p_mem__addr.get<uint32_t>();
+        case 6:
+            return top.p_mem__wdata.get<uint32_t>();
+        default:
+            return top.p_mem__wstrb.get<uint32_t>();
         }
     };
     top.p_resetn.set<bool>(false);

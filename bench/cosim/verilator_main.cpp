@@ -26,8 +26,8 @@ static double seconds()
 static uint64_t mixed(uint64_t hash, uint64_t cycle, const Vsystem &top)
 {
     static uint64_t last[8];
-    const uint64_t values[8] = {top.result, top.count, top.done, top.trap, top.mem_valid,
-                                top.mem_addr, top.mem_wdata, top.mem_wstrb};
+    const uint64_t values[8] = {top.result,    top.count,    top.done,      top.trap,
+                                top.mem_valid, top.mem_addr, top.mem_wdata, top.mem_wstrb};
     if (!memcmp(last, values, sizeof last))
         return hash;
     memcpy(last, values, sizeof last);
