@@ -2,7 +2,7 @@
 """Makes a Yosys JSON netlist two-valued, so that Icarus computes with 0 where it would have x.
 
 Constants that are x or z, bits of parameters, and nets that nobody drives become 0; state without an
-initial value gets 0.
+initial value gets 0; $shiftx, which is x beyond its operand, is $shift, which is 0 there.
 """
 
 import json
@@ -48,6 +48,8 @@ def convert_module(modules, module):
     for port in module["ports"].values():
         port["bits"] = define(port["bits"], driven)
     for cell in module["cells"].values():
+        if cell["type"] == "$shiftx":
+            cell["type"] = "$shift"
         is_memory = cell["type"].startswith("$mem")
         for pin, bits in cell["connections"].items():
             unknown = "1" if is_memory and pin in ENABLES else "0"
