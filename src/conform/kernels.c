@@ -8,11 +8,12 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/source_text.h"
 #include "base/status.h"
+#include "base/str.h"
 #include "conform/case.h"
-#include "lang/lang.h"
 
-extern const ls__lang_source ls__conform_examples[];
+extern const ls__source_text ls__conform_examples[];
 extern const uint32_t ls__conform_examples_count;
 
 /* --- math ------------------------------------------------------------------------------------- */
@@ -216,7 +217,7 @@ static ls_status fill_shape(ls__case *c, const ls_module *module, const shape *s
 }
 
 /* Everything that is asked of one source file. */
-static ls_status example(const ls__conform_plan *plan, const ls__lang_source *source,
+static ls_status example(const ls__conform_plan *plan, const ls__source_text *source,
                          ls_error *error)
 {
     ls__case cases[SHAPES] = {{.unit = 0}};

@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/source_text.h"
 #include "base/status.h"
 #include "cosim/engine.h"
-#include "lang/lang.h"
 
-extern const ls__lang_source ls__cosim_kernels[];
+extern const ls__source_text ls__cosim_kernels[];
 extern const uint32_t ls__cosim_kernels_count;
 
 static const char own[] = "lockstep:";
@@ -19,7 +19,7 @@ static bool include(void *context, const char *path, char **text, size_t *length
     if (strncmp(path, own, sizeof own - 1) != 0)
         return ls__peripherals_include(context, path, text, length);
     for (uint32_t i = 0; i < ls__cosim_kernels_count; i++) {
-        const ls__lang_source *source = &ls__cosim_kernels[i];
+        const ls__source_text *source = &ls__cosim_kernels[i];
         if (strcmp(source->name, path + sizeof own - 1) != 0)
             continue;
         *text = malloc(source->length + 1);

@@ -3,7 +3,7 @@
 #ifndef LS_COSIM_PERIPHERAL_TYPES_H
 #define LS_COSIM_PERIPHERAL_TYPES_H
 
-#include "lang/lang.h"
+#include "base/source_text.h"
 #include "lockstep/base.h"
 
 typedef struct ls__type_pin {
@@ -33,7 +33,7 @@ extern const ls__peripheral_type ls__peripheral_types[];
 extern const uint32_t ls__peripheral_type_count;
 
 /* Sources, by tools/embed.py: "uart_tx.kc" and so on. */
-extern const ls__lang_source ls__peripheral_sources[];
+extern const ls__source_text ls__peripheral_sources[];
 extern const uint32_t ls__peripheral_sources_count;
 
 #endif

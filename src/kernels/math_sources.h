@@ -12,9 +12,9 @@
 #ifndef LS_KERNELS_MATH_SOURCES_H
 #define LS_KERNELS_MATH_SOURCES_H
 
-#include "lang/lang.h"
+#include "base/source_text.h"
 
-extern const ls__lang_source ls__kernels_math[];
+extern const ls__source_text ls__kernels_math[];
 extern const uint32_t ls__kernels_math_count;
 
 #endif

@@ -10,6 +10,7 @@
 #ifndef LS_LANG_LANG_H
 #define LS_LANG_LANG_H
 
+#include "base/source_text.h"
 #include "ir/ir.h"
 
 typedef struct ls__lang_define { /* -DNAME=VALUE: overrides a SPEC constant of that name */
@@ -24,13 +25,8 @@ typedef bool ls__lang_include(void *context, const char *path, char **text, size
 /* Kernel C sources that programs may call into: the math library, given by whoever knows
  * src/kernels. A call of exp() loads "exp.kc", which must define ls_exp; sources include each other
  * by name. */
-typedef struct ls__lang_source {
-    const char *name;
-    const char *text;
-    size_t length;
-} ls__lang_source;
 typedef struct ls__lang_library {
-    const ls__lang_source *sources;
+    const ls__source_text *sources;
     uint32_t count;
 } ls__lang_library;
 

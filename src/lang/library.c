@@ -13,7 +13,7 @@ bool ls__lang_library_source(const lang_context *context, const char *name, size
 {
     const ls__lang_library *library = context->options->library;
     for (uint32_t i = 0; library && i < library->count; i++) {
-        const ls__lang_source *source = &library->sources[i];
+        const ls__source_text *source = &library->sources[i];
         if (strlen(source->name) == length && memcmp(source->name, name, length) == 0) {
             *text = source->text;
             *size = source->length;

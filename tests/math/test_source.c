@@ -7,7 +7,7 @@
 
 #include "kernels/math_sources.h"
 
-static const ls__lang_source *find(const char *name, size_t length)
+static const ls__source_text *find(const char *name, size_t length)
 {
     for (uint32_t i = 0; i < ls__kernels_math_count; i++)
         if (strlen(ls__kernels_math[i].name) == length &&
@@ -24,7 +24,7 @@ static void each_function_has_its_file(void **state)
         char file[16], definition[64];
         snprintf(file, sizeof(file), "%s.kc", names[i]);
         snprintf(definition, sizeof(definition), "static inline f32 ls_%s(f32 x", names[i]);
-        const ls__lang_source *source = find(file, strlen(file));
+        const ls__source_text *source = find(file, strlen(file));
         assert_non_null(source);
         assert_non_null(strstr(source->text, definition));
     }
@@ -48,7 +48,7 @@ static void included_files_are_there(void **state)
 static void only_portable_operations(void **state)
 {
     for (uint32_t i = 0; i < ls__kernels_math_count; i++) {
-        const ls__lang_source *source = &ls__kernels_math[i];
+        const ls__source_text *source = &ls__kernels_math[i];
         assert_int_equal(strlen(source->text), source->length);
         assert_null(strstr(source->text, "fma("));
         assert_null(strstr(source->text, "f64"));

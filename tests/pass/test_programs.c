@@ -15,6 +15,7 @@
 #include "base/os.h"
 #include "conform/cooperate.h"
 #include "kernels/math_sources.h"
+#include "lang/lang.h"
 
 enum { BUFFER_BYTES = 4096, SCALAR_BYTES = 1024, MAX_PARAMS = 24 };
 
