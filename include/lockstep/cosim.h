@@ -288,7 +288,7 @@ typedef enum ls_stop {
     LS_STOP_EDGE,   /* the edge that was asked for is reached */
     LS_STOP_WATCH,  /* the watched event happened */
     LS_STOP_ASSERT, /* an assertion failed (stop_on_assert) */
-    LS_STOP_FINISH  /* $finish */
+    LS_STOP_FINISH  /* $finish; no cell of Yosys 0.70 or earlier asks for it */
 } ls_stop;
 
 /* Runs every instance that has not finished up to `until_edge` (edges 0 to until_edge - 1 are done

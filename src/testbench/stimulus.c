@@ -429,11 +429,6 @@ ls_status ls__stimulus_read(ls__stimulus *st, ls_cosim *cosim, uint32_t edge_lim
     return status;
 }
 
-bool ls__stimulus_at_end(const ls__stimulus *st)
-{
-    return st->has_item && st->item.kind == LS__VCD_END;
-}
-
 uint64_t ls__stimulus_time(const ls__stimulus *st, uint64_t edge)
 {
     uint64_t place = edge < st->base_edge ? 0 : edge - st->base_edge;

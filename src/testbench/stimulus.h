@@ -36,8 +36,6 @@ const char *ls__stimulus_timescale(const ls__stimulus *stimulus);
  * all edges below are known; it stays where it was when there is no more. */
 ls_status ls__stimulus_read(ls__stimulus *stimulus, ls_cosim *cosim, uint32_t edge_limit,
                             uint64_t time_limit, uint64_t *next_edge, ls_error *error);
-/* Whether all of the waveform has been read. */
-bool ls__stimulus_at_end(const ls__stimulus *stimulus);
 
 /* The time of an edge that the last ls__stimulus_read has read; a late edge has that of the one
  * before. */
