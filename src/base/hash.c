@@ -6,9 +6,7 @@
  */
 #include "base/hash.h"
 
-#include <sha2.h>
-
-#include "base/sha256.h"
+#include <nettle/sha2.h>
 
 static uint64_t mix(uint64_t x)
 {
@@ -36,43 +34,23 @@ uint64_t ls__hash64(const void *bytes, size_t length, uint64_t seed)
     return mix(hash);
 }
 
-/* Asking the processor what it has may take microseconds, so short texts never ask. */
-enum { FAST_BYTES = 4096, UNKNOWN = 0, FAST, SLOW };
-
-_Static_assert(sizeof(SHA2_CTX) <= sizeof(ls__digester), "room for the state of libmd");
+_Static_assert(sizeof(struct sha256_ctx) <= sizeof(ls__digester), "room for the state of nettle");
 
 void ls__digester_init(ls__digester *digester)
 {
-    SHA256Init((SHA2_CTX *)digester->opaque);
-    digester->speed = UNKNOWN;
+    sha256_init((struct sha256_ctx *)digester->opaque);
 }
 
-/* Whole blocks go past libmd where the processor has instructions for them. */
 void ls__digester_add(ls__digester *digester, const void *bytes, size_t length)
 {
-    SHA2_CTX *context = (SHA2_CTX *)digester->opaque;
-    const uint8_t *at = bytes;
-    if (length >= FAST_BYTES && digester->speed == UNKNOWN)
-        digester->speed = ls__sha256_is_fast() ? FAST : SLOW;
-    if (length >= FAST_BYTES && digester->speed == FAST) {
-        size_t used = (size_t)(context->bitcount[0] / 8 % SHA256_BLOCK_LENGTH);
-        size_t missing = (SHA256_BLOCK_LENGTH - used) % SHA256_BLOCK_LENGTH;
-        if (missing)
-            SHA256Update(context, at, missing);
-        size_t blocks = (length - missing) / SHA256_BLOCK_LENGTH;
-        ls__sha256_blocks(context->state.st32, at + missing, blocks);
-        context->bitcount[0] += (uint64_t)blocks * SHA256_BLOCK_LENGTH * 8;
-        at += missing + blocks * SHA256_BLOCK_LENGTH;
-        length -= missing + blocks * SHA256_BLOCK_LENGTH;
-    }
     if (length)
-        SHA256Update(context, at, length);
+        sha256_update((struct sha256_ctx *)digester->opaque, length, bytes);
 }
 
 ls__digest ls__digester_finish(ls__digester *digester)
 {
     ls__digest digest;
-    SHA256Final(digest.bytes, (SHA2_CTX *)digester->opaque);
+    sha256_digest((struct sha256_ctx *)digester->opaque, sizeof digest.bytes, digest.bytes);
     return digest;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A fast 64-bit hash for tables, and the 256-bit digest (SHA-256, by libmd) that names programs and
+/* A fast 64-bit hash for tables, and the 256-bit digest (SHA-256, by nettle) that names programs and
  * outputs. */
 #ifndef LS_BASE_HASH_H
 #define LS_BASE_HASH_H
@@ -18,7 +18,6 @@ ls__digest ls__digest_of(const void *bytes, size_t length);
 /* The same of bytes that come in pieces. */
 typedef struct ls__digester {
     uint64_t opaque[32];
-    int speed; /* of hash.c */
 } ls__digester;
 void ls__digester_init(ls__digester *digester);
 void ls__digester_add(ls__digester *digester, const void *bytes, size_t length);
