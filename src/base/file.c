@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -110,6 +111,39 @@ ls_status ls__os_read_file(const char *path, uint64_t limit_bytes, void **bytes,
     *bytes = data;
     *size = data_size;
     return LS_OK;
+}
+
+ls_status ls__os_map(const char *path, ls__os_mapping *mapping, ls_error *error)
+{
+    struct stat info;
+    ls_status status = LS_OK;
+    void *bytes = NULL;
+    *mapping = (ls__os_mapping){0};
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return fail_errno(error, "open", path, errno);
+    if (fstat(fd, &info) != 0) {
+        status = fail_errno(error, "read", path, errno);
+    } else if (!S_ISREG(info.st_mode)) {
+        status = S_ISDIR(info.st_mode)
+                     ? fail_errno(error, "read", path, EISDIR)
+                     : ls__fail(error, LS_E_IO, "'%s' is no regular file, which is needed", path);
+    } else if (info.st_size > 0) {
+        bytes = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (bytes == MAP_FAILED)
+            status = fail_errno(error, "map", path, errno);
+        else
+            *mapping = (ls__os_mapping){bytes, (uint64_t)info.st_size};
+    }
+    close(fd);
+    return status;
+}
+
+void ls__os_unmap(ls__os_mapping *mapping)
+{
+    if (mapping->bytes)
+        munmap((void *)(uintptr_t)mapping->bytes, (size_t)mapping->size);
+    *mapping = (ls__os_mapping){0};
 }
 
 /* The file that `path` stands for, with links followed; it need not exist, but its folder must. */

@@ -41,6 +41,15 @@ static inline void ls__os_relax(void)
 ls_status ls__os_read_file(const char *path, uint64_t limit_bytes, void **bytes, size_t *size,
                            ls_error *error);
 
+/* A file's bytes, read-only; the system reads them when they are looked at. Refuses what is no
+ * regular file. The bytes of an empty file are NULL. */
+typedef struct ls__os_mapping {
+    const uint8_t *bytes;
+    uint64_t size;
+} ls__os_mapping;
+ls_status ls__os_map(const char *path, ls__os_mapping *mapping, ls_error *error);
+void ls__os_unmap(ls__os_mapping *mapping); /* accepts a zeroed one; zeroes it */
+
 /* Atomic replace: bytes go to a temporary name in the same directory, are flushed, and renamed to
  * `path` at commit. abort (or a failure) removes the temporary file: no partial file is ever seen
  * under `path`. When `path` names something that is not a regular file (a device such as /dev/full

@@ -17,6 +17,7 @@ static const struct command {
 } commands[] = {
     {"run", ls__cli_run},         {"compile", ls__cli_compile}, {"devices", ls__cli_devices},
     {"conform", ls__cli_conform}, {"sim", ls__cli_sim},         {"cosim", ls__cli_cosim},
+    {"inspect", ls__cli_inspect},
 };
 
 struct choice {
@@ -41,16 +42,17 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
             if (strcmp(text, commands[i].name) == 0)
                 choice->command = &commands[i];
         if (!choice->command)
-            ls__cli_usage_error(
-                state,
-                "there is no command '%s', only run, compile, devices, conform, sim and cosim",
-                text);
+            ls__cli_usage_error(state,
+                                "there is no command '%s', only run, compile, devices, conform, "
+                                "sim, cosim and inspect",
+                                text);
         choice->first = state->next - 1;
         snprintf(choice->title, sizeof choice->title, "lockstep %s", text);
         state->next = state->argc; /* the rest is the command's */
         return 0;
     case ARGP_KEY_NO_ARGS:
-        argp_error(state, "a command is needed: run, compile, devices, conform, sim or cosim");
+        argp_error(state,
+                   "a command is needed: run, compile, devices, conform, sim, cosim or inspect");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -68,6 +70,7 @@ static const struct argp arguments = {
            "  conform    show that a device computes the same bits as the reference\n"
            "  sim        run a netlist with the inputs of a waveform\n"
            "  cosim      run a netlist with clocks, reset and peripherals\n"
+           "  inspect    show what is in a model file\n"
            "\nOptions:"
            "\v"
            "Examples:\n"

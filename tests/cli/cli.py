@@ -58,7 +58,7 @@ def commands_in(text):
     joined = re.sub(r"\\\n[ *]*", " ", text)
     lines = (re.sub(r"^[ *$]*", "", line) for line in joined.splitlines())
     return [shlex.split(line)[1:] for line in lines
-            if re.match(r"lockstep (run|compile|devices|conform|sim|cosim)\b", line)]
+            if re.match(r"lockstep (run|compile|devices|conform|sim|cosim|inspect)\b", line)]
 
 
 # Of a build without a device that is taken when none is named.
@@ -66,7 +66,8 @@ NOTE = r"lockstep: note: on the reference, which is slow: no device .* cpu canno
 
 
 class Case(unittest.TestCase):
-    """Each test runs in a folder of its own, which holds the example kernels and a small netlist."""
+    """Each test runs in a folder of its own, which holds the example kernels, a small netlist and a small
+    model."""
 
     def setUp(self):
         scratch = tempfile.TemporaryDirectory()
@@ -74,7 +75,7 @@ class Case(unittest.TestCase):
         self.folder = pathlib.Path(scratch.name)
         for kernel in (ROOT / "examples" / "kernels").glob("*.kc"):
             shutil.copy(kernel, self.folder)
-        for file in (ROOT / "tests" / "cli" / "cosim").iterdir():
+        for file in (ROOT / "tests" / "cli" / "data").iterdir():
             shutil.copy(file, self.folder)
         self.before = None
 

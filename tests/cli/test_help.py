@@ -19,7 +19,7 @@ class Help(cli.Case):
         self.good(*command)
 
     def texts(self):
-        for command in ([], ["run"], ["compile"], ["devices"], ["conform"], ["sim"], ["cosim"]):
+        for command in ([], ["run"], ["compile"], ["devices"], ["conform"], ["sim"], ["cosim"], ["inspect"]):
             yield " ".join(command) or "lockstep", self.good(*command, "--help")
 
     def test_examples_of_help_work(self):

@@ -25,7 +25,7 @@ _lockstep()
     fi
 
     if ((COMP_CWORD == 1)); then
-        COMPREPLY=($(compgen -W "run compile devices conform sim cosim --version $common" -- "$current"))
+        COMPREPLY=($(compgen -W "run compile devices conform sim cosim inspect --version $common" -- "$current"))
         return
     fi
     case $previous in
@@ -103,6 +103,10 @@ _lockstep()
         COMPREPLY=($(_lockstep_files "npy bin" "${current#@}" -P @))
         return
     fi
+    if [[ $current != -* && $command == inspect ]]; then
+        COMPREPLY=($(_lockstep_files "gguf" "$current"))
+        return
+    fi
     if [[ $current != -* && $command == *sim ]]; then
         COMPREPLY=($(_lockstep_files "json v sv vcd" "$current"))
         return
@@ -119,6 +123,7 @@ _lockstep()
         ;;
     compile) common+=" --emit --kernel --target --after --lower --output --define" ;;
     devices) common+=" --verbose" ;;
+    inspect) common+=" --full --json" ;;
     conform)
         common+=" --device --against --filter --seed --quick --report --compare --lower --threads"
         common+=" --target --tier --cache --unprobed --quiet"
