@@ -300,6 +300,8 @@ LS_API ls_status ls_cosim_run(ls_cosim *cosim, uint64_t until_edge, const volati
 /* The next edge of an instance, and why it stopped last. */
 LS_API uint64_t ls_cosim_edge(const ls_cosim *cosim, uint32_t instance);
 LS_API ls_stop ls_cosim_stop(const ls_cosim *cosim, uint32_t instance);
+/* From now on the instance stands still where it is, as after $finish, while others go on. */
+LS_API ls_status ls_cosim_halt(ls_cosim *cosim, uint32_t instance, ls_error *error);
 
 /* --- state, between runs ---------------------------------------------------------------------- */
 /* Words of 64 bits, low bits first, (width + 63) / 64 of them. get: any signal. set: an input takes

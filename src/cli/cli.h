@@ -46,6 +46,11 @@ void ls__cli_print_line(FILE *stream, const char *format, ...)
 void ls__cli_usage_error(const struct argp_state *state, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Whether all that was printed on standard output has arrived there; flushes it. The first time that
+ * it has not is said on standard error, or, when its reader has left, noted as the signal SIGPIPE,
+ * so that the command ends quietly. */
+bool ls__cli_check_output(void);
+
 /* Prints the error on one line. */
 void ls__cli_print_error(const ls_error *error);
 

@@ -5,11 +5,11 @@
 #include <argp.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/mem.h"
 #include "base/status.h"
 #include "cli/cli.h"
+#include "cli/files.h"
 #include "cli/wait.h"
 
 enum {
@@ -69,7 +69,7 @@ static const char help[] =
     "\n\nOptions:"
     "\v"
     "Exit status: 0 passed, 1 failed: an error, a failed assertion, or other events than in the "
-    "reference.\n\n"
+    "reference; 130 stopped by Ctrl-C, 141 the reader of standard output has left.\n\n"
     "Examples:\n"
     "  lockstep cosim counter.json --config config.json --output-vcd out.vcd\n"
     "  lockstep cosim counter.json --config config.json --instances 100 \\\n"
@@ -184,44 +184,52 @@ static ls_status read_config(ls__cli_cosim_job *c, ls_error *error)
     return LS_OK;
 }
 
-static bool is_same(const char *a, const char *b)
-{
-    struct stat info;
-    if (!a || !b || !ls__os_same_file(a, b))
-        return false;
-    return stat(a, &info) != 0 || S_ISREG(info.st_mode); /* /dev/null is nobody's alone */
-}
+/* --- files ------------------------------------------------------------------------------------ */
 
-/* No output is an input, nor another output. `netlist` may be NULL. */
-static ls_status compare_files(const ls__cli_cosim_job *c, const char *netlist, ls_error *error)
+/* A file that options, or else the configuration, name; one for each instance where it says so. */
+static void add_files(const ls__cli_cosim_job *c, ls__cli_files *files, const char *config_path,
+                      const char *name, bool is_output)
 {
-    const char *outputs[] = {c->output_vcd, c->stimulus_vcd, c->events, c->bus_csv,
-                             c->perf,       c->report,       c->record};
-    const char *inputs[] = {c->config_path, c->events_reference,  c->commands, c->jtag_replay,
-                            c->replay,      c->bench.trace_names, netlist};
-    enum { OUTPUTS = sizeof outputs / sizeof *outputs, INPUTS = sizeof inputs / sizeof *inputs };
-    for (uint32_t i = 0; i < OUTPUTS; i++) {
-        bool is_input = false, is_twice = false;
-        for (uint32_t k = 0; k < INPUTS; k++)
-            is_input |= is_same(inputs[k], outputs[i]);
-        for (uint32_t k = 0; k < c->file_count; k++)
-            is_input |= is_same(c->files[k], outputs[i]);
-        for (uint32_t k = 0; k < i; k++)
-            is_twice |= is_same(outputs[k], outputs[i]);
-        if (is_input || is_twice)
-            return ls__fail(error, LS_E_INVALID_ARGUMENT, "'%s' is %s", outputs[i],
-                            is_input ? "both read and written" : "written twice");
+    uint32_t count = name && strstr(name, "{instance}") ? c->instances : 1;
+    for (uint32_t i = 0; name && i < count; i++) {
+        char *path = ls__plan_path(config_path, name, i);
+        files->failed |= !path;
+        if (is_output)
+            ls__cli_files_write(files, path);
+        else
+            ls__cli_files_read(files, path);
+        ls__mem_free(path);
     }
-    return LS_OK;
 }
 
+typedef struct file_visit {
+    const ls__cli_cosim_job *job;
+    ls__cli_files files;
+} file_visit;
+
+static void visit_file(void *context, const char *name)
+{
+    file_visit *v = context;
+    add_files(v->job, &v->files, v->job->config_path, name, false);
+}
+
+/* No output is an input, nor another output. */
 static ls_status check_files(const ls__cli_cosim_job *c, ls_error *error)
 {
-    if (c->file_count || !c->config.netlist_path)
-        return compare_files(c, NULL, error);
-    char *path = ls__plan_path(c->config_path, c->config.netlist_path, 0);
-    ls_status status = path ? compare_files(c, path, error) : ls__fail_oom(error, 64);
-    ls__mem_free(path);
+    file_visit v = {.job = c};
+    const char *outputs[] = {c->output_vcd, c->stimulus_vcd, c->events, c->bus_csv,
+                             c->perf,       c->report,       c->record};
+    const char *inputs[] = {c->config_path, c->events_reference, c->commands,
+                            c->jtag_replay, c->replay,           c->bench.trace_names};
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
+        add_files(c, &v.files, NULL, inputs[i], false);
+    for (uint32_t i = 0; i < c->file_count; i++)
+        ls__cli_files_read(&v.files, c->files[i]);
+    ls__config_visit_files(&c->config, visit_file, &v);
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++)
+        add_files(c, &v.files, NULL, outputs[i], true);
+    ls_status status = ls__cli_files_check(&v.files, error);
+    ls__cli_files_finish(&v.files);
     return status;
 }
 
@@ -398,7 +406,7 @@ static void close_all(ls__cli_cosim_job *c)
 
 static int run_job(ls__cli_cosim_job *c)
 {
-    ls_error error = {0}, closing = {0};
+    ls_error error = {0};
     bool passed = false;
     ls__cli_catch_signals();
     ls_status status = open_all(c, &error);
@@ -407,29 +415,22 @@ static int run_job(ls__cli_cosim_job *c)
     if (is_open)
         status = ls__run_all(c->run, &error);
     c->run_ns = ls__os_now_ns() - c->begun_ns;
-    int caught = ls__cli_caught_signal();
-    bool is_cut = caught && status == LS_E_CANCELLED;
-    ls_status closed = ls__waves_close(&c->waves, &closing);
-    if (closed != LS_OK && (status == LS_OK || is_cut)) {
-        status = closed;
-        error = closing;
-        is_cut = false;
-    }
+    bool has_run = is_open && (status == LS_OK || status == LS_E_CANCELLED);
+    bool good = status == LS_OK;
     ls__cli_cosim_close_io(c);
-    if (is_open && (status == LS_OK || is_cut)) {
-        ls_status reported = ls__cli_cosim_report(c, &passed, &closing);
-        if (reported != LS_OK) {
-            status = reported;
-            error = closing;
-            is_cut = false;
-        }
-    }
-    if (status != LS_OK && !is_cut)
+    if (status != LS_OK && !(has_run && ls__cli_caught_signal()))
         ls__cli_print_error(&error);
+    if (ls__waves_close(&c->waves, &error) != LS_OK) {
+        good = false;
+        if (!c->waves_failed)
+            ls__cli_print_error(&error);
+    }
+    if (has_run)
+        good &= ls__cli_cosim_report(c, &passed);
     close_all(c);
-    if (caught)
-        return LS__EXIT_SIGNAL + caught;
-    return status == LS_OK && passed ? LS__EXIT_OK : LS__EXIT_FAILED;
+    if (ls__cli_caught_signal())
+        return LS__EXIT_SIGNAL + ls__cli_caught_signal();
+    return good && passed ? LS__EXIT_OK : LS__EXIT_FAILED;
 }
 
 int ls__cli_cosim(int argc, char **argv)

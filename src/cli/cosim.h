@@ -37,6 +37,8 @@ typedef struct ls__cli_cosim_job {
     uint32_t console_source; /* the one of --console */
     ls__strbuf *lines;       /* [peripheral_count], when several are shown */
     bool mid_line;           /* the terminal's cursor is inside a line */
+    bool waves_failed;       /* and that was said */
+    bool is_failed, is_cut;  /* the verdict of some instance */
 } ls__cli_cosim_job;
 
 /* --- cosim_io.c: console, live input and its record ------------------------------------------- */
@@ -54,8 +56,9 @@ void ls__cli_cosim_progress(void *context, uint64_t edge);
 uint32_t ls__cli_cosim_find(const ls__cli_cosim_job *c, const char *name, ls__model_kind kind);
 
 /* --- cosim_report.c: files at the end --------------------------------------------------------- */
-/* Writes all that was asked for. *passed: no assertion has failed, and events are as in the
+/* Writes all that was asked for, and says what cannot be written; false: something could not.
+ * *passed: all instances have run to their end, no assertion has failed, and events are as in the
  * reference. */
-ls_status ls__cli_cosim_report(ls__cli_cosim_job *c, bool *passed, ls_error *error);
+bool ls__cli_cosim_report(ls__cli_cosim_job *c, bool *passed);
 
 #endif

@@ -125,8 +125,14 @@ void ls__cli_cosim_message(void *context, const ls_cosim_event *event, uint64_t 
 void ls__cli_cosim_progress(void *context, uint64_t edge)
 {
     ls__cli_cosim_job *c = context;
+    ls_error error;
     uint64_t now = ls__os_now_ns();
-    fflush(stdout);
+    ls__cli_check_output();
+    if (!c->waves_failed && ls__waves_failed(c->waves, &error) != LS_OK) {
+        c->waves_failed = true;
+        hide_progress(c);
+        ls__cli_print_error(&error);
+    }
     if (c->bench.quiet || c->mid_line || !isatty(STDERR_FILENO) ||
         now - c->begun_ns < UINT64_C(500000000) || now - c->shown_ns < UINT64_C(200000000))
         return;
@@ -148,7 +154,7 @@ void ls__cli_cosim_close_io(ls__cli_cosim_job *c)
         ls__strbuf_finish(&c->lines[i]);
     }
     end_line(c);
-    fflush(stdout);
+    ls__cli_check_output();
     ls__mem_free(c->lines);
     c->lines = NULL;
     ls__os_appender_close(&c->record_file, NULL);

@@ -45,36 +45,39 @@ static ls_status write_events(ls__cli_cosim_job *c, ls_error *error)
     return status;
 }
 
-/* Compares the events of an instance with the reference there is, if any. */
-static ls_status compare(ls__cli_cosim_job *c, uint32_t instance, char mismatch[256],
-                         ls_error *error)
+/* Compares the events of an instance with the reference there is, if any. A reference that cannot
+ * be read is no good one. */
+static void compare(ls__cli_cosim_job *c, uint32_t instance, char mismatch[256])
 {
+    ls_error error = {0};
     const char *name = c->config.events_reference;
-    char *path = c->events_reference ? ls__plan_path(NULL, c->events_reference, instance)
-                 : name              ? ls__plan_path(c->config_path, name, instance)
-                                     : NULL;
     mismatch[0] = 0;
     if (!c->events_reference && !name)
-        return LS_OK;
-    ls_status status = path ? ls__events_compare(c->event_list, path, instance, mismatch, error)
-                            : ls__fail_oom(error, 64);
+        return;
+    char *path = c->events_reference ? ls__plan_path(NULL, c->events_reference, instance)
+                                     : ls__plan_path(c->config_path, name, instance);
+    ls_status status = path ? ls__events_compare(c->event_list, path, instance, mismatch, &error)
+                            : ls__fail_oom(&error, 64);
+    if (status != LS_OK)
+        snprintf(mismatch, 256, "%.255s", error.message);
     ls__mem_free(path);
-    return status;
 }
 
-/* One instance: its verdict, and its part of the report. */
-static ls_status judge(ls__cli_cosim_job *c, uint32_t instance, json_t *list, bool *passed,
-                       ls_error *error)
+/* One instance: its verdict, and its part of the report. One that was interrupted is not held to
+ * the reference, whose last events it cannot have. */
+static ls_status judge(ls__cli_cosim_job *c, uint32_t instance, json_t *list, ls_error *error)
 {
     ls__run_result result;
-    char mismatch[256], digest[20];
+    char mismatch[256] = "", digest[20];
     ls_status status = ls__run_of(c->run, instance, &result, error);
-    if (status == LS_OK)
-        status = compare(c, instance, mismatch, error);
     if (status != LS_OK)
         return status;
+    bool is_cut = strcmp(result.stop, "interrupted") == 0;
+    if (!is_cut)
+        compare(c, instance, mismatch);
     bool good = !mismatch[0] && !result.failed_asserts;
-    *passed &= good;
+    c->is_failed |= !good;
+    c->is_cut |= is_cut;
     if (mismatch[0]) {
         if (c->instances > 1)
             ls__cli_print_line(stderr, "lockstep: instance %u: %s", instance, mismatch);
@@ -85,13 +88,15 @@ static ls_status judge(ls__cli_cosim_job *c, uint32_t instance, json_t *list, bo
     if (left && strcmp(result.stop, "stop") != 0 && !c->bench.quiet)
         ls__cli_print_line(stderr, "lockstep: note: %u commands were not reached", left);
     snprintf(digest, sizeof digest, "%016" PRIx64, result.digest);
-    json_array_append_new(list,
-                          json_pack("{s:I, s:I, s:s, s:s, s:I, s:I, s:s, s:s}", "instance",
-                                    (json_int_t)instance, "edges", (json_int_t)result.edges,
-                                    "digest", digest, "stop", result.stop, "events",
-                                    (json_int_t)ls__events_count(c->event_list, instance),
-                                    "failed_asserts", (json_int_t)result.failed_asserts, "mismatch",
-                                    mismatch, "verdict", good ? "passed" : "failed"));
+    json_array_append_new(list, json_pack("{s:I, s:I, s:s, s:s, s:I, s:I, s:s, s:s}", "instance",
+                                          (json_int_t)instance, "edges", (json_int_t)result.edges,
+                                          "digest", digest, "stop", result.stop, "events",
+                                          (json_int_t)ls__events_count(c->event_list, instance),
+                                          "failed_asserts", (json_int_t)result.failed_asserts,
+                                          "mismatch", mismatch, "verdict",
+                                          !good    ? "failed"
+                                          : is_cut ? "interrupted"
+                                                   : "passed"));
     return LS_OK;
 }
 
@@ -111,30 +116,49 @@ static json_t *performance(const ls__cli_cosim_job *c, const ls_cosim_counters *
         n->blocks_total ? (double)n->blocks_evaluated / (double)n->blocks_total : 1.0);
 }
 
-ls_status ls__cli_cosim_report(ls__cli_cosim_job *c, bool *passed, ls_error *error)
+/* Says what failed; true: nothing has. */
+static bool is_good(ls_status status, const ls_error *error)
 {
+    if (status != LS_OK)
+        ls__cli_print_error(error);
+    return status == LS_OK;
+}
+
+static void print_verdict(const ls__cli_cosim_job *c, const ls_cosim_counters *counters)
+{
+    if (c->bench.compat)
+        ls__cli_print_line(stderr, "SIMULATION: %s",
+                           c->is_failed || c->is_cut ? "FAILED" : "PASSED");
+    else if (!c->bench.quiet && isatty(STDERR_FILENO))
+        ls__cli_print_line(stderr, "lockstep: %llu edges in %.2f s, %.0f edges/s: %s",
+                           (unsigned long long)counters->edges, (double)c->run_ns / 1e9,
+                           (double)counters->edges * 1e9 / (double)(c->run_ns + 1),
+                           c->is_failed ? "failed"
+                           : c->is_cut  ? "interrupted"
+                                        : "passed");
+}
+
+bool ls__cli_cosim_report(ls__cli_cosim_job *c, bool *passed)
+{
+    ls_error error = {0};
     ls_cosim_counters counters = {.struct_size = sizeof counters};
     json_t *list = json_array();
-    ls_status status = list ? LS_OK : ls__fail_oom(error, 64);
-    *passed = true;
+    ls_status status = list ? LS_OK : ls__fail_oom(&error, 64);
     ls_cosim_count(ls__run_cosim(c->run), &counters);
     for (uint32_t i = 0; status == LS_OK && i < c->instances; i++)
-        status = judge(c, i, list, passed, error);
-    if (status == LS_OK && c->events)
-        status = write_events(c, error);
-    if (status == LS_OK && c->bus_csv)
-        status = ls__events_write_buses(c->event_list, c->bus_csv, 0, error);
-    if (status == LS_OK && c->perf)
-        status = write_json(c->perf, performance(c, &counters), error);
-    if (status == LS_OK && c->report)
-        status = write_json(c->report, json_pack("{s:O}", "instances", list), error);
+        status = judge(c, i, list, &error);
+    bool good = is_good(status, &error);
+    if (c->events)
+        good &= is_good(write_events(c, &error), &error);
+    if (c->bus_csv)
+        good &= is_good(ls__events_write_buses(c->event_list, c->bus_csv, 0, &error), &error);
+    if (c->perf)
+        good &= is_good(write_json(c->perf, performance(c, &counters), &error), &error);
+    if (c->report && status == LS_OK)
+        good &=
+            is_good(write_json(c->report, json_pack("{s:O}", "instances", list), &error), &error);
     json_decref(list);
-    if (status == LS_OK && c->bench.compat)
-        ls__cli_print_line(stderr, "SIMULATION: %s", *passed ? "PASSED" : "FAILED");
-    else if (status == LS_OK && !c->bench.quiet && isatty(STDERR_FILENO))
-        ls__cli_print_line(stderr, "lockstep: %llu edges in %.2f s, %.0f edges/s: %s",
-                           (unsigned long long)counters.edges, (double)c->run_ns / 1e9,
-                           (double)counters.edges * 1e9 / (double)(c->run_ns + 1),
-                           *passed ? "passed" : "failed");
-    return status;
+    *passed = status == LS_OK && !c->is_failed && !c->is_cut;
+    print_verdict(c, &counters);
+    return good;
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/wait.h"
 #include "lockstep/ir.h"
 
 static const struct command {
@@ -76,7 +77,8 @@ static const struct argp arguments = {
            "Examples:\n"
            "  lockstep devices\n"
            "  lockstep run saxpy.kc --global 8 n=8 a=2 x=iota:f32:8 y=fill:f32:8:1\n"
-           "\nExit status: 0 good, 1 failed, 2 wrong command line, 130 stopped by Ctrl-C.\n",
+           "\nExit status: 0 good, 1 failed, 2 wrong command line, 130 stopped by Ctrl-C,\n"
+           "141 the reader of standard output has left.\n",
 };
 
 /* A file opened later must not get the number of a standard stream that is closed: what is printed
@@ -92,10 +94,9 @@ static void hold_standard_streams(void)
 /* At exit, also where argp ends the program: what was printed must have arrived. */
 static void check_output(void)
 {
-    if (fflush(stdout) == 0 && !ferror(stdout))
-        return;
-    fprintf(stderr, "lockstep: cannot write to standard output: %s\n", strerror(errno));
-    _exit(LS__EXIT_FAILED);
+    if (!ls__cli_check_output())
+        _exit(ls__cli_caught_signal() ? LS__EXIT_SIGNAL + ls__cli_caught_signal()
+                                      : LS__EXIT_FAILED);
 }
 
 int main(int argc, char **argv)

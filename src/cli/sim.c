@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "cli/bench.h"
 #include "cli/cli.h"
+#include "cli/files.h"
 #include "cli/wait.h"
 #include "testbench/stimulus.h"
 
@@ -182,6 +183,18 @@ static ls_status find_clocks(job *j, ls__stimulus_params *stimulus, ls_error *er
     return status;
 }
 
+static ls_status check_files(const job *j, ls_error *error)
+{
+    ls__cli_files files = {0};
+    for (uint32_t i = 0; i + 1 < j->file_count; i++)
+        ls__cli_files_read(&files, j->files[i]);
+    ls__cli_files_read(&files, j->bench.trace_names);
+    ls__cli_files_write(&files, j->files[j->file_count - 1]);
+    ls_status status = ls__cli_files_check(&files, error);
+    ls__cli_files_finish(&files);
+    return status;
+}
+
 static ls_status open_all(job *j, ls_error *error)
 {
     char **files = j->files;
@@ -195,10 +208,9 @@ static ls_status open_all(job *j, ls_error *error)
                                     .context = &j->bench};
     ls_cosim_params params = LS_COSIM_PARAMS_INIT;
     ls_design_info info = {.struct_size = sizeof info};
-    for (uint32_t i = 0; i + 1 < j->file_count; i++)
-        if (ls__os_same_file(files[i], output))
-            return ls__fail(error, LS_E_INVALID_ARGUMENT, "'%s' is both read and written", output);
-    ls_status status = ls__cli_bench_load(&j->bench, files, j->file_count - 2, error);
+    ls_status status = check_files(j, error);
+    if (status == LS_OK)
+        status = ls__cli_bench_load(&j->bench, files, j->file_count - 2, error);
     if (status == LS_OK)
         status = find_clocks(j, &stimulus, error);
     if (status == LS_OK)
@@ -221,7 +233,9 @@ static ls_status open_all(job *j, ls_error *error)
     if (status != LS_OK)
         return status;
     ls__cli_bench_params(&j->bench, &params);
-    params.trace = ls__waves_trace(j->waves, &params.trace_count);
+    status = ls__waves_trace(j->waves, &params.trace, &params.trace_count, error);
+    if (status != LS_OK)
+        return status;
     params.sink = (ls_cosim_sink){on_changes, on_event, j};
     return ls_cosim_create(j->bench.design, &params, &j->cosim, error);
 }
@@ -248,14 +262,16 @@ static ls_status run_piece(job *j, uint64_t time_limit, bool *moved, ls_error *e
         return status;
     if (until > j->bench.max_edges)
         until = j->bench.max_edges;
-    status = ls__waves_prepare(j->waves, j->cosim, j->edge, &until, error);
-    if (status == LS_OK)
-        status = ls_cosim_run(j->cosim, until, ls__cli_signal_flag(), error);
+    ls__waves_prepare(j->waves, j->cosim, j->edge, &until);
+    status = ls_cosim_run(j->cosim, until, ls__cli_signal_flag(), error);
     j->edge = ls_cosim_edge(j->cosim, 0);
     if (j->bench.compat)
         write_rows(j, j->edge);
-    if (status == LS_OK || status == LS_E_CANCELLED)
-        ls__waves_flush(j->waves, status == LS_OK ? error : NULL);
+    if (status == LS_OK || status == LS_E_CANCELLED) {
+        ls_status flushed = ls__waves_flush(j->waves, status == LS_OK ? error : NULL);
+        status = status == LS_OK ? flushed : status;
+    }
+    ls__cli_check_output();
     show_progress(j);
     return status;
 }

@@ -16,7 +16,7 @@
 #define CANCEL_NS UINT64_C(5000000000)
 
 static volatile sig_atomic_t caught;
-_Static_assert(_Generic((sig_atomic_t)0, int: 1, default: 0), "the flag is handed out as an int");
+_Static_assert(_Generic((sig_atomic_t)0, int : 1, default : 0), "the flag is handed out as an int");
 
 static void note(int number)
 {
@@ -43,6 +43,12 @@ void ls__cli_catch_signals(void)
 int ls__cli_caught_signal(void)
 {
     return caught;
+}
+
+void ls__cli_note_signal(int number)
+{
+    if (!caught)
+        caught = number;
 }
 
 const volatile int *ls__cli_signal_flag(void)

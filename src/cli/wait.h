@@ -16,13 +16,15 @@
 void ls__cli_catch_signals(void);
 /* The signal noted so far, 0 for none. */
 int ls__cli_caught_signal(void);
+/* As if that signal had been caught, unless one has been. */
+void ls__cli_note_signal(int number);
 /* The same as a flag to look at, not 0 after a signal. */
 const volatile int *ls__cli_signal_flag(void);
 
 typedef struct ls__cli_wait_params {
     ls_device *device;
     ls_fence *fence;
-    const char *label;       /* for the progress line, like `lanes`, the number that will run */
+    const char *label; /* for the progress line, like `lanes`, the number that will run */
     double lanes;
     const atomic_bool *stop; /* cancel when it has become true */
 } ls__cli_wait_params;

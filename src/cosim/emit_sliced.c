@@ -27,7 +27,7 @@ typedef struct slicer {
     uint32_t *loaded;   /* by node of one bit: 1 + the function that has loaded it */
     uint32_t *previous; /* by node: words of what it was, for pins */
     uint32_t words, functions, early_functions, current;
-    uint32_t changed, rows, differences, seen, triggered, free_previous;
+    uint32_t changed, rows, seen, triggered, free_previous;
     ls__words constants, packed, kept, mirrors, watched, inputs, clocks, enables, free_words;
 } slicer;
 
@@ -248,7 +248,6 @@ static void find_places(slicer *s)
     s->form->slot_count = s->cosim->layout.common;
     s->changed = take(s, 1);
     s->rows = take(s, ROWS_SETS * 64);
-    s->differences = take(s, 64);
     s->seen = take(s, s->g->domain_count);
     s->triggered = take(s, s->g->domain_count);
     keep_state(s);
@@ -605,9 +604,11 @@ static void write_lists(slicer *s, ls__words *t)
     const struct {
         const char *name;
         uint32_t value;
-    } places[] = {{"CHANGED", s->changed},           {"ROWS", s->rows},
-                  {"DIFFERENCES", s->differences},   {"SEEN_WORDS", s->seen},
-                  {"TRIGGERED_WORDS", s->triggered}, {"FREE_PREVIOUS", s->free_previous}};
+    } places[] = {{"CHANGED", s->changed},
+                  {"ROWS", s->rows},
+                  {"SEEN_WORDS", s->seen},
+                  {"TRIGGERED_WORDS", s->triggered},
+                  {"FREE_PREVIOUS", s->free_previous}};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
         PUT("#define %s %" PRIu32 "ul\n", places[i].name, places[i].value);
 }

@@ -561,6 +561,13 @@ ls_status ls_cosim_restore(ls_cosim *cosim, uint32_t instance, const void *bytes
     return status == LS_OK ? write_slot(cosim, LS__SLOT_COLD, instance, 1, error) : status;
 }
 
+ls_status ls_cosim_halt(ls_cosim *cosim, uint32_t instance, ls_error *error)
+{
+    ls_status status = check_instance(cosim, instance, cosim, error);
+    return status == LS_OK ? write_slot(cosim, LS__SLOT_STOP, instance, LS__STOP_FINISH, error)
+                           : status;
+}
+
 ls_status ls_cosim_digest(ls_cosim *cosim, uint32_t instance, uint64_t *digest, ls_error *error)
 {
     ls_status status = check_instance(cosim, instance, digest, error);

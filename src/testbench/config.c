@@ -207,6 +207,7 @@ static void read_constants_of(reader *r, const json_t *root, const char *key, bo
     {
         size_t inner = ls__json_enter(r, name);
         ls__config_constant *constant = &c->constants[c->constant_count++];
+        constant->place = ls__json_place(r);
         constant->pin = no_pin();
         if (by_gpio)
             constant->pin.gpio = (int64_t)parse_key(r, name, MAX_GPIO);
@@ -233,17 +234,20 @@ static void read_constants(reader *r, const json_t *root, ls__config *c)
 static void read_clock(reader *r, const json_t *object, ls__config *c)
 {
     ls__json_check_keys(r, object, clock_keys);
+    ls__json_number_from(r, object, "divide_by", 1, MAX_COUNT, 1);
     if (ls__json_get(r, object, "derived_from", false))
         return;
     ls__config_clock *clock = &c->clocks[c->clock_count++];
     clock->name = ls__json_text(r, object, "name");
     clock->pin = need_pin(r, object, "signal", "gpio");
+    clock->place = ls__json_place(r);
+    ls__json_ignore(r, object, "jitter_ps");
     ls__json_get(r, object, "period_ps", true);
-    clock->period_ps = ls__json_number(r, object, "period_ps", MAX_TIME, 0);
+    clock->period_ps = ls__json_number_from(r, object, "period_ps", 2, MAX_TIME, 0);
     clock->phase_ps = ls__json_number(r, object, "phase_offset_ps", MAX_TIME, 0);
-    clock->high_ps = ls__json_number(r, object, "high_ps", MAX_TIME, 0);
-    if (clock->period_ps < 2 || clock->high_ps >= clock->period_ps)
-        ls__json_fail(r, "period_ps must be at least 2, and more than high_ps");
+    clock->high_ps = ls__json_number_from(r, object, "high_ps", 1, MAX_TIME, 0);
+    if (clock->high_ps >= clock->period_ps)
+        ls__json_fail(r, "high_ps must be less than period_ps");
 }
 
 static void read_clocks(reader *r, const json_t *root, ls__config *c)
@@ -268,11 +272,9 @@ static void read_clocks(reader *r, const json_t *root, ls__config *c)
     }
     c->reset_cycles = ls__json_number(r, root, "reset_cycles", MAX_COUNT, 0);
     c->num_cycles = ls__json_number(r, root, "num_cycles", MAX_COUNT, 0);
-    c->clock_period_ps = ls__json_number(r, root, "clock_period_ps", MAX_TIME, 0);
+    c->clock_period_ps = ls__json_number_from(r, root, "clock_period_ps", 2, MAX_TIME, 0);
     if (c->clock_count == 0 && !c->clock.signal && c->clock.gpio < 0)
         ls__json_fail(r, "needs clock, clock_gpio or clocks");
-    if (c->clock_period_ps == 1)
-        ls__json_fail(r, "clock_period_ps must be at least 2");
 }
 
 /* --- built-in peripherals --------------------------------------------------------------------- */
@@ -296,6 +298,7 @@ static void read_flash(reader *r, const json_t *object, ls__config *c)
     ls__config_flash *f = &c->flashes[c->flash_count];
     ls__json_check_keys(r, object, flash_keys);
     f->name = read_name(r, object, "flash", c->flash_count++);
+    f->place = ls__json_place(r);
     f->clk = need_pin(r, object, "clk", "clk_gpio");
     f->csn = need_pin(r, object, "csn", "csn_gpio");
     f->d0 = no_pin();
@@ -307,14 +310,14 @@ static void read_flash(reader *r, const json_t *object, ls__config *c)
         ls__json_fail(r, "needs d0_gpio, or d and q");
     f->firmware = ls__json_text(r, object, "firmware");
     f->firmware_offset = ls__json_number(r, object, "firmware_offset", 1 << 24, 0);
-    f->size_bytes = ls__json_number(r, object, "size_bytes", 1 << 24, 1 << 24);
+    f->size_bytes = ls__json_number_from(r, object, "size_bytes", 1, 1 << 24, 1 << 24);
     f->writable = ls__json_bool(r, object, "writable", false);
     f->report = ls__json_bool(r, object, "report", false);
     f->has_enter_qpi_cmd = ls__json_get(r, object, "enter_qpi_cmd", false) != NULL;
     f->enter_qpi_cmd = ls__json_number(r, object, "enter_qpi_cmd", 255, 0);
     f->quad_write_cmd = ls__json_number(r, object, "quad_write_cmd", 255, 0x38);
     f->read_dummy_cycles = ls__json_number(r, object, "read_dummy_cycles", 64, 6);
-    f->pages = ls__json_number(r, object, "pages", 16384, 64);
+    f->pages = ls__json_number_from(r, object, "pages", 1, 16384, 64);
 }
 
 static void read_uart(reader *r, const json_t *object, ls__config *c)
@@ -323,12 +326,13 @@ static void read_uart(reader *r, const json_t *object, ls__config *c)
     ls__config_uart *u = &c->uarts[c->uart_count];
     ls__json_check_keys(r, object, uart_keys);
     u->name = read_name(r, object, "uart", c->uart_count++);
+    u->place = ls__json_place(r);
     u->tx = read_pin(r, object, "tx", "tx_gpio");
     u->rx = read_pin(r, object, "rx", "rx_gpio");
-    u->baud_rate = ls__json_number(r, object, "baud_rate", UINT64_C(1) << 40, 0);
-    u->cycles_per_bit = ls__json_number(r, object, "cycles_per_bit", 1 << 29, 0);
-    u->data_bits = ls__json_number(r, object, "data_bits", 9, 8);
-    u->stop_bits = ls__json_number(r, object, "stop_bits", 2, 1);
+    u->baud_rate = ls__json_number_from(r, object, "baud_rate", 1, UINT64_C(1) << 40, 0);
+    u->cycles_per_bit = ls__json_number_from(r, object, "cycles_per_bit", 1, 1 << 29, 0);
+    u->data_bits = ls__json_number_from(r, object, "data_bits", 5, 9, 8);
+    u->stop_bits = ls__json_number_from(r, object, "stop_bits", 1, 2, 1);
     const char *parity = ls__json_text(r, object, "parity");
     for (u->parity = 0; parity && u->parity < 3; u->parity++)
         if (strcmp(parity, parities[u->parity]) == 0)
@@ -385,7 +389,7 @@ static void read_jtag(reader *r, const json_t *root, ls__config *c)
         j->tdo = read_pin(r, object, "tdo", "tdo_gpio");
         j->trst_active_low = ls__json_bool(r, object, "trst_active_low", true);
         j->replay = ls__json_text(r, object, "replay");
-        j->hold_edges = ls__json_number(r, object, "hold_edges", 1 << 30, 0);
+        j->hold_edges = ls__json_number_from(r, object, "hold_edges", 2, 1 << 30, 0);
     }
     ls__json_leave(r, place);
 }
@@ -427,8 +431,8 @@ static void read_bus(reader *r, const json_t *object, ls__config *c)
     if (!known)
         ls__json_fail(r, "protocol must be apb3, wishbone, ahb-lite or ahb5");
     b->prefix = ls__json_text(r, object, "prefix");
-    b->addr_bits = ls__json_number(r, object, "addr_bits", 64, 32);
-    b->data_bits = ls__json_number(r, object, "data_bits", 64, 32);
+    b->addr_bits = ls__json_number_from(r, object, "addr_bits", 1, 64, 32);
+    b->data_bits = ls__json_number_from(r, object, "data_bits", 1, 64, 32);
     b->wires = read_wires(r, object, "signals", &b->wire_count);
 }
 
@@ -502,7 +506,7 @@ static void read_memory(reader *r, const json_t *object, ls__config *c)
     if (!known)
         ls__json_fail(r, "format must be hex, bits, raw or elf");
     m->address = ls__json_number(r, object, "address", UINT64_MAX, 0);
-    m->stride_bytes = ls__json_number(r, object, "stride_bytes", 1 << 20, 0);
+    m->stride_bytes = ls__json_number_from(r, object, "stride_bytes", 1, 1 << 20, 0);
 }
 
 static void read_register(reader *r, const json_t *object, ls__config *c)
@@ -553,6 +557,8 @@ static void read_root(reader *r, const json_t *root, ls__config *c)
     ls__json_check_keys(r, root, top_keys);
     c->netlist_path = ls__json_text(r, root, "netlist_path");
     c->top = ls__json_text(r, root, "top");
+    ls__json_ignore(r, root, "signal_streams");
+    ls__json_ignore(r, root, "timing");
     read_ports(r, root, c);
     read_constants(r, root, c);
     read_clocks(r, root, c);

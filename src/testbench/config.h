@@ -2,7 +2,7 @@
 /*
  * The configuration of a co-simulation (docs/cosim.md, docs/cosim-config.schema.json): untrusted
  * JSON into structs. Names of signals, files and types are texts here; what they stand for is found
- * out later.
+ * out later. A `place` is where something stands in the file, for messages: ".uarts[1]".
  */
 #ifndef LS_TESTBENCH_CONFIG_H
 #define LS_TESTBENCH_CONFIG_H
@@ -21,18 +21,19 @@ typedef struct ls__config_map {
 } ls__config_map;
 
 typedef struct ls__config_constant {
+    const char *place;
     ls__config_pin pin;
     uint64_t value;
 } ls__config_constant;
 
 typedef struct ls__config_clock {
-    const char *name;
+    const char *name, *place;
     ls__config_pin pin;
     uint64_t period_ps, phase_ps, high_ps; /* high 0: half */
 } ls__config_clock;
 
 typedef struct ls__config_flash {
-    const char *name;
+    const char *name, *place;
     ls__config_pin clk, csn, d0; /* d0: with a number, d1 to d3 follow, out and in */
     const char *d[4], *q[4];     /* by name: from and to the design; NULL = not connected */
     const char *firmware;        /* file; NULL = none */
@@ -43,7 +44,7 @@ typedef struct ls__config_flash {
 } ls__config_flash;
 
 typedef struct ls__config_uart {
-    const char *name;
+    const char *name, *place;
     ls__config_pin tx, rx;   /* tx: from the design */
     uint64_t baud_rate;      /* 0: not given */
     uint64_t cycles_per_bit; /* 0: from the baud rate */
@@ -145,6 +146,9 @@ ls_status ls__config_read(const char *text, size_t length, const char *name,
                           void (*warn)(void *context, const char *message), void *context,
                           ls__config_file **file, ls_error *error);
 const ls__config *ls__config_of(const ls__config_file *file);
+/* Calls `visit` for every file that the configuration has read, by the name it has there. */
+void ls__config_visit_files(const ls__config *config,
+                            void (*visit)(void *context, const char *name), void *context);
 void ls__config_destroy(ls__config_file **file); /* accepts NULL, writes NULL */
 
 #endif

@@ -58,6 +58,16 @@ void ls__json_leave(ls__json_reader *r, size_t place)
         r->path.text[place] = 0;
 }
 
+static void warn(ls__json_reader *r, const char *key, const char *says)
+{
+    ls__strbuf text = {0};
+    ls__strbuf_printf(&text, "%s: %s.%s %s", r->name, r->path.length ? r->path.text : "", key,
+                      says);
+    if (text.text && r->warn)
+        r->warn(r->context, text.text);
+    ls__strbuf_finish(&text);
+}
+
 void ls__json_check_keys(ls__json_reader *r, const json_t *object, const char *const *keys)
 {
     const char *key;
@@ -71,13 +81,19 @@ void ls__json_check_keys(ls__json_reader *r, const json_t *object, const char *c
             known = strcmp(keys[i], key) == 0;
         if (known)
             continue;
-        ls__strbuf text = {0};
-        ls__strbuf_printf(&text, "%s: %s.%s is not known and ignored", r->name,
-                          r->path.length ? r->path.text : "", key);
-        if (text.text)
-            r->warn(r->context, text.text);
-        ls__strbuf_finish(&text);
+        warn(r, key, "is not known and ignored");
     }
+}
+
+void ls__json_ignore(ls__json_reader *r, const json_t *object, const char *key)
+{
+    if (ls__json_get(r, object, key, false))
+        warn(r, key, "has no effect");
+}
+
+const char *ls__json_place(ls__json_reader *r)
+{
+    return ls__arena_printf(r->arena, "%s", r->path.length ? r->path.text : "");
 }
 
 const json_t *ls__json_get(ls__json_reader *r, const json_t *object, const char *key,
@@ -116,16 +132,24 @@ uint64_t ls__json_value(ls__json_reader *r, const json_t *value, uint64_t maximu
     return number;
 }
 
-uint64_t ls__json_number(ls__json_reader *r, const json_t *object, const char *key,
-                         uint64_t maximum, uint64_t value)
+uint64_t ls__json_number_from(ls__json_reader *r, const json_t *object, const char *key,
+                              uint64_t minimum, uint64_t maximum, uint64_t value)
 {
     const json_t *member = ls__json_get(r, object, key, false);
     if (!member)
         return value;
     size_t place = ls__json_enter(r, key);
     value = ls__json_value(r, member, maximum);
+    if (value < minimum)
+        ls__json_fail(r, "must be at least %llu", (unsigned long long)minimum);
     ls__json_leave(r, place);
     return value;
+}
+
+uint64_t ls__json_number(ls__json_reader *r, const json_t *object, const char *key,
+                         uint64_t maximum, uint64_t value)
+{
+    return ls__json_number_from(r, object, key, 0, maximum, value);
 }
 
 bool ls__json_bool(ls__json_reader *r, const json_t *object, const char *key, bool value)

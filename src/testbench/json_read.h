@@ -33,12 +33,21 @@ void ls__json_leave(ls__json_reader *reader, size_t place);
 /* Keys that are not in the list, which NULL ends, and do not begin with '_' are warned of. */
 void ls__json_check_keys(ls__json_reader *reader, const json_t *object, const char *const *keys);
 
+/* Warns of a member that is read by nobody. */
+void ls__json_ignore(ls__json_reader *reader, const json_t *object, const char *key);
+
+/* The path that stands in messages, ".uarts[1]", in the arena. */
+const char *ls__json_place(ls__json_reader *reader);
+
 /* A member; NULL when it is not there or null, which is a failure where it is needed. */
 const json_t *ls__json_get(ls__json_reader *reader, const json_t *object, const char *key,
                            bool is_needed);
 /* Members of a type; when they are not there, `value` or NULL. */
 uint64_t ls__json_number(ls__json_reader *reader, const json_t *object, const char *key,
                          uint64_t maximum, uint64_t value);
+/* `value` need not be from the minimum on. */
+uint64_t ls__json_number_from(ls__json_reader *reader, const json_t *object, const char *key,
+                              uint64_t minimum, uint64_t maximum, uint64_t value);
 bool ls__json_bool(ls__json_reader *reader, const json_t *object, const char *key, bool value);
 const char *ls__json_text(ls__json_reader *reader, const json_t *object, const char *key);
 const json_t *ls__json_array(ls__json_reader *reader, const json_t *object, const char *key);

@@ -205,15 +205,22 @@ static void plan_clocks(ls__planner *p)
     for (uint32_t i = 0; i < c->clock_count; i++) {
         const ls__config_clock *from = &c->clocks[i];
         clocks[i] = (ls__clock){{0}, from->period_ps, from->phase_ps, from->high_ps};
-        ls__planner_pin(p, &from->pin, true, true, &clocks[i].signal, ".clocks[%u]", i);
+        ls__planner_pin(p, &from->pin, true, true, &clocks[i].signal, "%s", from->place);
+        ls__planner_claim(
+            p,
+            (ls__claim){.kind = LS__CLAIM_CLOCK, .signal = clocks[i].signal, .place = from->place});
     }
     if (c->clock_count == 0) {
+        const char *place = c->clock.signal ? ".clock" : ".clock_gpio";
         clocks[0] = (ls__clock){.period_ps = p->plan.clock_period_ps};
-        ls__planner_pin(p, &c->clock, true, true, &clocks[0].signal, ".clock");
+        ls__planner_pin(p, &c->clock, true, true, &clocks[0].signal, "%s", place);
+        ls__planner_claim(
+            p, (ls__claim){.kind = LS__CLAIM_CLOCK, .signal = clocks[0].signal, .place = place});
     }
     for (uint32_t i = 0; i < count; i++) {
         if (p->status == LS_OK && clocks[i].signal.width != 1)
-            ls__planner_fail(p, LS_E_FORMAT, ".clocks[%u]: a clock must be one bit", i);
+            ls__planner_fail(p, LS_E_FORMAT, "%s: a clock must be one bit",
+                             c->clock_count ? c->clocks[i].place : ".clock");
         if (tck.width && same_signal(tck, clocks[i].signal))
             clocks[i].signal.width = 0;
     }
@@ -245,18 +252,22 @@ static void plan_levels(ls__planner *p)
     ls_signal_ref ref;
     for (uint32_t i = 0; i < c->constant_count; i++) {
         const ls__config_constant *k = &c->constants[i];
-        const char *name = k->pin.signal ? k->pin.signal : "number";
-        if (!ls__planner_pin(p, &k->pin, true, true, &ref, "constant %s", name))
+        if (!ls__planner_pin(p, &k->pin, true, true, &ref, "%s", k->place))
             continue;
         if (ref.width > 64)
-            ls__planner_fail(p, LS_E_FORMAT, "constant %s: more than 64 bits", name);
+            ls__planner_fail(p, LS_E_FORMAT, "%s: more than 64 bits", k->place);
         else if (ref.width < 64 && k->value >> ref.width)
-            ls__planner_fail(p, LS_E_FORMAT, "constant %s: %llu does not fit in %u bits", name,
+            ls__planner_fail(p, LS_E_FORMAT, "%s: %llu does not fit in %u bits", k->place,
                              (unsigned long long)k->value, ref.width);
+        ls__planner_claim(
+            p, (ls__claim){.kind = LS__CLAIM_CONSTANT, .signal = ref, .place = k->place});
         add_op(p, 0, ref, k->value);
     }
-    if (!ls__planner_pin(p, &c->reset, true, c->reset.signal || c->reset.gpio >= 0, &ref, ".reset"))
+    const char *place = c->reset.signal ? ".reset" : ".reset_gpio";
+    if (!ls__planner_pin(p, &c->reset, true, c->reset.signal || c->reset.gpio >= 0, &ref, "%s",
+                         place))
         return;
+    ls__planner_claim(p, (ls__claim){.kind = LS__CLAIM_RESET, .signal = ref, .place = place});
     p->plan.reset_edges = edge_of_cycle(p, c->reset_cycles);
     if (p->plan.reset_edges)
         add_op(p, 0, ref, c->reset_active_high);

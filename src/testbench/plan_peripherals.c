@@ -64,11 +64,45 @@ static const char *identifier(ls__planner *p, const char *name, const char *suff
     return id;
 }
 
+/* Where the pin is in the configuration. */
+static const char *place_of_pin(const builder *b, const char *pin)
+{
+    ls__arena *arena = &b->p->arena;
+    if (strncmp(b->place, ".peripherals", 12) == 0)
+        return ls__arena_printf(arena, "%s.pins.%s", b->place, pin);
+    if (b->model.kind == LS__MODEL_GPIO) /* outN */
+        return ls__arena_printf(arena, "%s.pins[%s]", b->place, pin + 3);
+    if (b->model.kind == LS__MODEL_FLASH) /* qN */
+        return ls__arena_printf(arena, "%s.q[%s]", b->place, pin + 1);
+    return ls__arena_printf(arena, "%s.%s", b->place, pin);
+}
+
+static void claim_pins(const builder *b)
+{
+    ls_signal_ref select = {0};
+    for (uint32_t i = 0; i < b->pins.count; i++)
+        if (b->model.kind == LS__MODEL_FLASH && strcmp(b->pins.items[i].name, "csn") == 0)
+            select = b->pins.items[i].signal;
+    for (uint32_t i = 0; i < b->pins.count; i++) {
+        const ls_pin *pin = &b->pins.items[i];
+        if (pin->drives && pin->signal.width)
+            ls__planner_claim(b->p, (ls__claim){.kind = LS__CLAIM_PIN,
+                                                .signal = pin->signal,
+                                                .place = place_of_pin(b, pin->name),
+                                                .model = b->model.kind,
+                                                .owner = b->p->models.count,
+                                                .is_users = b->made.path != NULL,
+                                                .select = select});
+    }
+}
+
 static void finish(builder *b, const char *suffix)
 {
     ls__planner *p = b->p;
     if (p->status != LS_OK)
         return;
+    claim_pins(b);
+    ls__planner_name(p, &b->model, b->place);
     b->made.name = identifier(p, b->model.name, suffix);
     b->made.pins = b->pins.items;
     b->made.pin_count = b->pins.count;
@@ -137,10 +171,10 @@ static void add_frame(builder *b, const ls__config_uart *u)
     b->model.frame_edges = edges * (1 + u->data_bits + (u->parity != 0) + u->stop_bits);
 }
 
-static void plan_uart(ls__planner *p, const ls__config_uart *u, uint32_t index)
+static void plan_uart(ls__planner *p, const ls__config_uart *u)
 {
     ls_signal_ref ref;
-    const char *place = ls__arena_printf(&p->arena, ".uarts[%u]", index);
+    const char *place = u->place;
     bool has_tx = ls__planner_pin(p, &u->tx, false, u->tx.signal != NULL, &ref, "%s.tx", place);
     if (has_tx) {
         builder b = begin(p, "uart_tx", LS__MODEL_UART_TX, u->name, place);
@@ -183,10 +217,10 @@ static void add_lanes(builder *b, const ls__config_flash *f)
         ls__planner_fail(b->p, LS_E_NOT_FOUND, "%s: none of its data lines is an input", b->place);
 }
 
-static void plan_flash(ls__planner *p, const ls__config_flash *f, uint32_t index)
+static void plan_flash(ls__planner *p, const ls__config_flash *f)
 {
     ls_signal_ref ref;
-    const char *place = ls__arena_printf(&p->arena, ".qspi_memory[%u]", index);
+    const char *place = f->place;
     builder b = begin(p, "spi_flash", LS__MODEL_FLASH, f->name, place);
     if (ls__planner_pin(p, &f->clk, false, true, &ref, "%s.clk", place))
         add_pin(&b, "clk", ref, false);
@@ -393,9 +427,9 @@ void ls__planner_peripherals(ls__planner *p)
 {
     const ls__config *c = p->config;
     for (uint32_t i = 0; i < c->uart_count; i++)
-        plan_uart(p, &c->uarts[i], i);
+        plan_uart(p, &c->uarts[i]);
     for (uint32_t i = 0; i < c->flash_count; i++)
-        plan_flash(p, &c->flashes[i], i);
+        plan_flash(p, &c->flashes[i]);
     for (uint32_t i = 0; i < c->gpio_count; i++)
         plan_gpio(p, &c->gpios[i], i);
     plan_jtag(p, &c->jtag);

@@ -15,6 +15,18 @@ typedef struct ls__plan_memory {
     ls_image_params image;
 } ls__plan_memory;
 
+/* Who drives an input. */
+typedef struct ls__claim {
+    enum { LS__CLAIM_CLOCK, LS__CLAIM_RESET, LS__CLAIM_CONSTANT, LS__CLAIM_PIN } kind;
+    ls_signal_ref signal;
+    const char *place; /* in the configuration */
+    /* pins */
+    ls__model_kind model;
+    uint32_t owner;       /* number of the peripheral */
+    bool is_users;        /* its source is the user's */
+    ls_signal_ref select; /* of a flash */
+} ls__claim;
+
 typedef struct ls__planner {
     ls__plan plan; /* first: a plan is its planner */
     ls__arena arena;
@@ -24,6 +36,8 @@ typedef struct ls__planner {
     ls_status status; /* of the first failure */
     LS__VEC(ls_peripheral) peripherals;
     LS__VEC(ls__model) models;
+    LS__VEC(const char *) places; /* of the models, in the configuration */
+    LS__VEC(ls__claim) claims;
     LS__VEC(ls_timed_op) ops;
     LS__VEC(ls__plan_memory) memories;
     LS__VEC(void *) files; /* heap memory */
@@ -48,6 +62,11 @@ void ls__planner_fail(ls__planner *p, ls_status code, const char *format, ...)
 
 /* Edges in a number of periods of the system clock, rounded to the nearest. */
 uint64_t ls__planner_edges(const ls__planner *p, uint64_t cycles);
+
+/* Fails, or warns, where another part of the configuration drives the input, too. */
+void ls__planner_claim(ls__planner *p, ls__claim claim);
+/* Fails where another peripheral has its name; before it is added. */
+void ls__planner_name(ls__planner *p, const ls__model *model, const char *place);
 
 void ls__planner_peripherals(ls__planner *p);
 

@@ -80,8 +80,10 @@ static ls_status create_sides(ls__run *run, ls_error *error)
     const ls__plan *plan = run->p.plan;
     run->cosim_params.peripherals = plan->peripherals;
     run->cosim_params.peripheral_count = plan->peripheral_count;
-    run->cosim_params.trace = ls__waves_trace(run->p.waves, &run->cosim_params.trace_count);
-    ls_status status = create_side(run, &run->sides[0], run->cosim_params.device, error);
+    ls_status status = ls__waves_trace(run->p.waves, &run->cosim_params.trace,
+                                       &run->cosim_params.trace_count, error);
+    if (status == LS_OK)
+        status = create_side(run, &run->sides[0], run->cosim_params.device, error);
     if (status == LS_OK && run->p.check)
         status = create_side(run, &run->sides[1], run->p.check, error);
     return status;
@@ -210,34 +212,37 @@ static ls_status take_live(ls__run *run, uint64_t edge, ls_error *error)
     return status;
 }
 
-static void settle(ls__run *run, uint32_t instance, const char *stop)
+/* The instance has ended: it stands still while the others go on. */
+static ls_status settle(ls__run *run, uint32_t instance, const char *stop, ls_error *error)
 {
     ls__run_instance *i = &run->instances[instance];
-    ls__run_result result = {.stop = stop};
-    if (ls__run_of(run, instance, &result, NULL) == LS_OK)
-        result.stop = stop;
-    i->result = result;
-    i->is_done = true;
+    ls_status status = ls__run_of(run, instance, &i->result, error);
+    bool goes_on = i->result.edges < run->p.max_edges;
+    for (int k = 0; goes_on && status == LS_OK && k < 2 && run->sides[k].cosim; k++)
+        status = ls_cosim_halt(run->sides[k].cosim, instance, error);
+    i->result.stop = stop;
+    i->is_done = status == LS_OK;
+    run->done_count += i->is_done;
+    return status;
 }
 
-/* Which instances have ended; true: all. */
-static bool settle_all(ls__run *run)
+/* Which instances have ended. */
+static ls_status settle_all(ls__run *run, ls_error *error)
 {
     const ls_cosim *cosim = run->sides[0].cosim;
-    bool all = true;
-    for (uint32_t i = 0; i < run->instance_count; i++) {
+    ls_status status = LS_OK;
+    for (uint32_t i = 0; status == LS_OK && i < run->instance_count; i++) {
         if (run->instances[i].is_done)
             continue;
         ls_stop stop = ls_cosim_stop(cosim, i);
         if (run->p.commands && ls__commands_stopped(run->p.commands, i))
-            settle(run, i, "stop");
+            status = settle(run, i, "stop", error);
         else if (stop == LS_STOP_FINISH || stop == LS_STOP_ASSERT)
-            settle(run, i, stop == LS_STOP_FINISH ? "finish" : "assert");
+            status = settle(run, i, stop == LS_STOP_FINISH ? "finish" : "assert", error);
         else if (ls_cosim_edge(cosim, i) >= run->p.max_edges)
-            settle(run, i, "edge");
-        all &= run->instances[i].is_done;
+            status = settle(run, i, "edge", error);
     }
-    return all;
+    return status;
 }
 
 /* The earliest edge of instances that go on; false: none before `until`. */
@@ -291,9 +296,9 @@ static ls_status run_step(ls__run *run, uint64_t *next, ls_error *error)
     uint64_t edge = *next, until = step_end(run, edge), begun_ns = ls__os_now_ns();
     uint32_t used = 0;
     const ls__plan *plan = run->p.plan;
-    ls_status status = ls__waves_prepare(run->p.waves, run->sides[0].cosim, edge, &until, error);
-    if (status == LS_OK)
-        status = take_live(run, edge, error);
+    if (!run->instances[0].is_done)
+        ls__waves_prepare(run->p.waves, run->sides[0].cosim, edge, &until);
+    ls_status status = take_live(run, edge, error);
     if (status == LS_OK)
         status = ls__schedule_extend(plan->schedule, run->sides[0].cosim, run->sides[1].cosim,
                                      &until, plan->ops + run->ops_used,
@@ -302,27 +307,34 @@ static ls_status run_step(ls__run *run, uint64_t *next, ls_error *error)
     *next = until;
     while (status == LS_OK && lowest_edge(run, until, &edge)) {
         status = run_piece(run, edge, until, error);
-        if (status == LS_OK && settle_all(run))
-            break;
+        if (status == LS_OK)
+            status = settle_all(run, error);
     }
     adapt_live(run, until - edge, ls__os_now_ns() - begun_ns);
     return status;
 }
 
-ls_status ls__run_all(ls__run *run, ls_error *error)
+static ls_status run_all(ls__run *run, ls_error *error)
 {
     uint64_t next = 0;
-    ls_status status = LS_OK, flushed;
-    while (status == LS_OK && next < run->p.max_edges && !settle_all(run)) {
+    ls_status status = settle_all(run, error);
+    while (status == LS_OK && next < run->p.max_edges && run->done_count < run->instance_count) {
         if (run->p.cancel && *run->p.cancel)
             return ls__fail(error, LS_E_CANCELLED, "stopped");
         status = run_step(run, &next, error);
-        flushed = ls__waves_flush(run->p.waves, status == LS_OK ? error : NULL);
-        status = status == LS_OK ? flushed : status;
+        ls__waves_flush(run->p.waves, NULL); /* one that fails is reported when it is closed */
         if (run->p.progress)
             run->p.progress(run->p.context, next);
     }
-    settle_all(run);
+    return status;
+}
+
+ls_status ls__run_all(ls__run *run, ls_error *error)
+{
+    ls_status status = run_all(run, error);
+    run->is_cut = status == LS_E_CANCELLED;
+    if (run->is_cut)
+        settle_all(run, NULL); /* some may have ended just then */
     return status;
 }
 
@@ -335,6 +347,6 @@ ls_status ls__run_of(ls__run *run, uint32_t instance, ls__run_result *result, ls
     }
     *result = (ls__run_result){.edges = ls_cosim_edge(run->sides[0].cosim, instance),
                                .failed_asserts = i->failed_asserts,
-                               .stop = "edge"};
+                               .stop = run->is_cut ? "interrupted" : "edge"};
     return ls_cosim_digest(run->sides[0].cosim, instance, &result->digest, error);
 }

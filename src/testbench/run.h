@@ -47,14 +47,17 @@ void ls__run_destroy(ls__run **run); /* accepts NULL, writes NULL */
 ls_status ls__run_replay(ls__run *run, uint32_t source, uint64_t edge, uint8_t byte,
                          ls_error *error);
 
-/* Up to max_edges, or until every instance has stopped. LS_E_CANCELLED after `cancel`; LS_E_FAILED
- * also where the second device differs: the error says at which edge and net. Blocks. */
+/* Up to max_edges, or until every instance has stopped; one that has stands still at its edge.
+ * A waveform that cannot be written does not end the run: ls__waves_close says so. LS_E_CANCELLED
+ * after `cancel`; LS_E_FAILED also where the second device differs: the error says at which edge
+ * and net. Blocks. */
 ls_status ls__run_all(ls__run *run, ls_error *error);
 
 typedef struct ls__run_result {
     uint64_t edges, digest;
     uint64_t failed_asserts;
-    const char *stop; /* "edge", "finish", "assert" or "stop" */
+    const char
+        *stop; /* "edge", "finish", "assert", "stop" or, when it was cancelled, "interrupted" */
 } ls__run_result;
 ls_status ls__run_of(ls__run *run, uint32_t instance, ls__run_result *result, ls_error *error);
 ls_cosim *ls__run_cosim(ls__run *run);

@@ -29,6 +29,8 @@ struct ls__run {
     bool is_silent;    /* runs only to find a difference */
     ls__inbox *inbox;
     ls__run_instance *instances;
+    uint32_t done_count;  /* of them */
+    bool is_cut;          /* cancelled */
     uint64_t *busy_until; /* compat: [peripheral_count], sending */
     uint32_t ops_used;    /* of the plan's */
     uint64_t live_edges;  /* with live input: edges of a run, about 20 ms */

@@ -86,7 +86,7 @@ typedef struct ls__vcd_writer_params {
     bool is_flat;
 } ls__vcd_writer_params;
 
-/* Opens the file and writes the header. Copies what it needs. */
+/* Opens the file. Copies what it needs. */
 ls_status ls__vcd_writer_open(const ls__vcd_writer_params *params, ls__vcd_writer **writer,
                               ls_error *error);
 
@@ -97,8 +97,8 @@ ls_status ls__vcd_writer_time(ls__vcd_writer *writer, uint64_t time, ls_error *e
 void ls__vcd_writer_value(ls__vcd_writer *writer, uint32_t signal, const uint64_t *words);
 void ls__vcd_writer_dumped(ls__vcd_writer *writer);
 
-/* Between two time steps: what is there goes to the file soon. */
-void ls__vcd_writer_flush(ls__vcd_writer *writer);
+/* Between two time steps: what is there goes to the file soon. Reports as ls__vcd_writer_time. */
+ls_status ls__vcd_writer_flush(ls__vcd_writer *writer, ls_error *error);
 
 /* Writes the rest. Blocks. Writes NULL; accepts NULL. */
 ls_status ls__vcd_writer_close(ls__vcd_writer **writer, ls_error *error);

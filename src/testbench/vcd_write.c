@@ -274,12 +274,8 @@ static inline uint32_t *take(ls__vcd_writer *w, uint32_t count)
     return words;
 }
 
-ls_status ls__vcd_writer_time(ls__vcd_writer *w, uint64_t time, ls_error *error)
+static ls_status look_for_failure(ls__vcd_writer *w, ls_error *error)
 {
-    uint32_t *words = take(w, 3);
-    words[0] = TAG_TIME;
-    words[1] = (uint32_t)time;
-    words[2] = (uint32_t)(time >> 32);
     if (!__atomic_load_n(&w->failed, __ATOMIC_RELAXED))
         return LS_OK;
     pthread_mutex_lock(&w->lock);
@@ -288,6 +284,15 @@ ls_status ls__vcd_writer_time(ls__vcd_writer *w, uint64_t time, ls_error *error)
     ls_status status = w->error.code;
     pthread_mutex_unlock(&w->lock);
     return status;
+}
+
+ls_status ls__vcd_writer_time(ls__vcd_writer *w, uint64_t time, ls_error *error)
+{
+    uint32_t *words = take(w, 3);
+    words[0] = TAG_TIME;
+    words[1] = (uint32_t)time;
+    words[2] = (uint32_t)(time >> 32);
+    return look_for_failure(w, error);
 }
 
 void ls__vcd_writer_value(ls__vcd_writer *w, uint32_t signal, const uint64_t *value)
@@ -304,10 +309,11 @@ void ls__vcd_writer_dumped(ls__vcd_writer *w)
     *take(w, 1) = TAG_DUMPED;
 }
 
-void ls__vcd_writer_flush(ls__vcd_writer *w)
+ls_status ls__vcd_writer_flush(ls__vcd_writer *w, ls_error *error)
 {
     *take(w, 1) = TAG_WHOLE;
     hand_over(w);
+    return look_for_failure(w, error);
 }
 
 /* --- the header ------------------------------------------------------------------------------- */
@@ -452,23 +458,22 @@ static void put_flat_variables(const ls__vcd_writer *w, const ls__vcd_writer_par
     }
 }
 
-static ls_status write_header(ls__vcd_writer *w, const ls__vcd_writer_params *p, ls_error *error)
+/* The header is text like any other: that it cannot be written is seen when it is. */
+static ls_status put_header(ls__vcd_writer *w, const ls__vcd_writer_params *p, ls_error *error)
 {
-    ls__strbuf out = {0};
+    ls__strbuf *out = &w->text;
     ls_status status = LS_OK;
-    ls__strbuf_printf(&out, "$timescale %s $end\n$scope module ", p->timescale);
-    put_name(&out, p->scope, strlen(p->scope));
-    ls__strbuf_printf(&out, " $end\n");
+    ls__strbuf_printf(out, "$timescale %s $end\n$scope module ", p->timescale);
+    put_name(out, p->scope, strlen(p->scope));
+    ls__strbuf_printf(out, " $end\n");
     if (p->is_flat)
-        put_flat_variables(w, p, &out);
+        put_flat_variables(w, p, out);
     else
-        status = put_tree(w, p, &out, error);
-    ls__strbuf_printf(&out, "$upscope $end\n$enddefinitions $end\n");
-    if (status == LS_OK && out.failed)
-        status = ls__fail_oom(error, out.capacity);
-    if (status == LS_OK)
-        status = ls__os_appender_write(w->file, out.text, out.length, error);
-    ls__strbuf_finish(&out);
+        status = put_tree(w, p, out, error);
+    ls__strbuf_printf(out, "$upscope $end\n$enddefinitions $end\n");
+    if (status == LS_OK && out->failed)
+        status = ls__fail_oom(error, out->capacity);
+    w->whole = out->length;
     return status;
 }
 
@@ -533,7 +538,7 @@ ls_status ls__vcd_writer_open(const ls__vcd_writer_params *params, ls__vcd_write
     if (status == LS_OK)
         status = ls__os_appender_open(params->path, '#', &w->file, error);
     if (status == LS_OK)
-        status = write_header(w, params, error);
+        status = put_header(w, params, error);
     if (status == LS_OK) {
         w->has_thread = ls__os_thread_create(&w->thread, run_writer, w) == 0;
         if (!w->has_thread)
@@ -553,7 +558,7 @@ ls_status ls__vcd_writer_close(ls__vcd_writer **writer, ls_error *error)
         return LS_OK;
     ls_status status = LS_OK, closed;
     if (w->has_thread) {
-        ls__vcd_writer_flush(w);
+        ls__vcd_writer_flush(w, NULL);
         pthread_mutex_lock(&w->lock);
         w->stop = true;
         pthread_cond_broadcast(&w->changed);

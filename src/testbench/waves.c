@@ -28,6 +28,7 @@ typedef struct wave {
     uint64_t *saved, *places; /* values before from_edge; places: [count + 1], first words */
     uint8_t *dirty;           /* [count]: taken, not yet written */
     bool is_saved, has_begun;
+    ls_error error; /* code LS_OK: none; with one, nothing more is written */
     struct wave *next;
 } wave;
 
@@ -39,7 +40,6 @@ struct ls__waves {
     uint8_t *marked; /* [signal_count]: in some waveform */
     uint32_t signal_count;
     uint32_t *trace, trace_count;
-    ls_error error; /* code LS_OK: none */
 };
 
 ls_status ls__waves_create(const ls_design *design,
@@ -215,7 +215,7 @@ void ls__waves_trace_all(ls__waves *w)
     }
 }
 
-const uint32_t *ls__waves_trace(ls__waves *w, uint32_t *count)
+ls_status ls__waves_trace(ls__waves *w, const uint32_t **trace, uint32_t *count, ls_error *error)
 {
     uint32_t *of_signal = ls__mem_alloc(w->signal_count, sizeof *of_signal);
     bool good = of_signal != NULL;
@@ -228,20 +228,22 @@ const uint32_t *ls__waves_trace(ls__waves *w, uint32_t *count)
         }
     for (wave *v = w->first; good && v; v = v->next)
         good = place_wave(w, of_signal, v);
-    if (!good)
-        ls__fail_oom(&w->error, w->signal_count * sizeof *of_signal);
     ls__mem_free(of_signal);
-    *count = good ? w->trace_count : 0;
-    return w->trace;
+    *count = w->trace_count;
+    *trace = w->trace;
+    return good ? LS_OK : ls__fail_oom(error, w->signal_count * sizeof *of_signal);
 }
 
 /* --- the run ---------------------------------------------------------------------------------- */
 
-static ls_status give_error(const ls__waves *w, ls_error *error)
+ls_status ls__waves_failed(const ls__waves *w, ls_error *error)
 {
-    if (error && w->error.code != LS_OK)
-        *error = w->error;
-    return w->error.code;
+    const wave *v = w->first;
+    while (v && v->error.code == LS_OK)
+        v = v->next;
+    if (error && v)
+        *error = v->error;
+    return v ? v->error.code : LS_OK;
 }
 
 void ls__waves_window(ls__waves *w, uint64_t from_edge, uint64_t to_edge)
@@ -252,11 +254,8 @@ void ls__waves_window(ls__waves *w, uint64_t from_edge, uint64_t to_edge)
     }
 }
 
-ls_status ls__waves_prepare(ls__waves *w, const ls_cosim *cosim, uint64_t edge,
-                            uint64_t *until_edge, ls_error *error)
+void ls__waves_prepare(ls__waves *w, const ls_cosim *cosim, uint64_t edge, uint64_t *until_edge)
 {
-    if (w->error.code != LS_OK)
-        return give_error(w, error);
     for (wave *v = w->first; v; v = v->next) {
         if (v->from_edge > edge && v->from_edge < *until_edge)
             *until_edge = v->from_edge;
@@ -268,49 +267,45 @@ ls_status ls__waves_prepare(ls__waves *w, const ls_cosim *cosim, uint64_t edge,
         v->from_time = w->time_of(w->context, edge);
         v->is_saved = true;
     }
-    return LS_OK;
 }
 
 /* The first step of a waveform; `cosim` NULL: from what was saved. */
-static ls_status begin(const ls_cosim *cosim, wave *v, ls_error *error)
+static void begin(const ls_cosim *cosim, wave *v)
 {
-    ls_status status = ls__vcd_writer_time(v->writer, v->from_time, error);
+    ls__vcd_writer_time(v->writer, v->from_time, &v->error);
     for (uint32_t i = 0; i < v->count; i++)
         ls__vcd_writer_value(
             v->writer, i, cosim ? ls_cosim_traced(cosim, v->traces[i]) : v->saved + v->places[i]);
     ls__vcd_writer_dumped(v->writer);
     v->has_begun = true;
-    return status;
 }
 
-static ls_status change(const ls__waves *w, const ls_cosim *cosim, wave *v, uint64_t edge,
-                        const uint32_t *traced, uint32_t count, ls_error *error)
+static void change(const ls__waves *w, const ls_cosim *cosim, wave *v, uint64_t edge,
+                   const uint32_t *traced, uint32_t count)
 {
-    ls_status status = LS_OK;
     bool has_time = false;
     if (!v->has_begun) {
-        status = begin(edge == v->from_edge ? cosim : NULL, v, error);
+        begin(edge == v->from_edge ? cosim : NULL, v);
         if (edge == v->from_edge)
-            return status;
+            return;
     }
     for (uint32_t i = 0; i < count; i++) {
         uint32_t signal = v->of_trace[traced[i]];
         if (signal == NONE)
             continue;
-        if (!has_time && status == LS_OK)
-            status = ls__vcd_writer_time(v->writer, w->time_of(w->context, edge), error);
+        if (!has_time)
+            ls__vcd_writer_time(v->writer, w->time_of(w->context, edge), &v->error);
         has_time = true;
         ls__vcd_writer_value(v->writer, signal, ls_cosim_traced(cosim, traced[i]));
     }
-    return status;
 }
 
 void ls__waves_changes(ls__waves *w, const ls_cosim *cosim, uint64_t edge, const uint32_t *traced,
                        uint32_t count)
 {
-    for (wave *v = w->first; v && w->error.code == LS_OK; v = v->next)
-        if (v->is_saved && edge >= v->from_edge && edge < v->to_edge)
-            change(w, cosim, v, edge, traced, count, &w->error);
+    for (wave *v = w->first; v; v = v->next)
+        if (v->error.code == LS_OK && v->is_saved && edge >= v->from_edge && edge < v->to_edge)
+            change(w, cosim, v, edge, traced, count);
 }
 
 void ls__waves_collect(ls__waves *w, const ls_cosim *cosim, const uint32_t *traced, uint32_t count)
@@ -326,19 +321,19 @@ void ls__waves_collect(ls__waves *w, const ls_cosim *cosim, const uint32_t *trac
         }
 }
 
-static void write_row(wave *v, uint64_t time, ls_error *error)
+static void write_row(wave *v, uint64_t time)
 {
     bool has_time = false;
     if (!v->has_begun) {
         v->from_time = time;
-        begin(NULL, v, error);
+        begin(NULL, v);
         memset(v->dirty, 0, v->count);
     }
-    for (uint32_t i = 0; i < v->count && error->code == LS_OK; i++) {
+    for (uint32_t i = 0; i < v->count && v->error.code == LS_OK; i++) {
         if (!v->dirty[i])
             continue;
         if (!has_time)
-            ls__vcd_writer_time(v->writer, time, error);
+            ls__vcd_writer_time(v->writer, time, &v->error);
         has_time = true;
         ls__vcd_writer_value(v->writer, i, v->saved + v->places[i]);
         v->dirty[i] = 0;
@@ -347,16 +342,17 @@ static void write_row(wave *v, uint64_t time, ls_error *error)
 
 void ls__waves_row(ls__waves *w, uint64_t time)
 {
-    for (wave *v = w->first; v && w->error.code == LS_OK; v = v->next)
-        if (v->is_saved)
-            write_row(v, time, &w->error);
+    for (wave *v = w->first; v; v = v->next)
+        if (v->is_saved && v->error.code == LS_OK)
+            write_row(v, time);
 }
 
 ls_status ls__waves_flush(ls__waves *w, ls_error *error)
 {
     for (wave *v = w->first; v; v = v->next)
-        ls__vcd_writer_flush(v->writer);
-    return give_error(w, error);
+        if (v->error.code == LS_OK)
+            ls__vcd_writer_flush(v->writer, &v->error);
+    return ls__waves_failed(w, error);
 }
 
 ls_status ls__waves_close(ls__waves **waves, ls_error *error)
@@ -365,15 +361,12 @@ ls_status ls__waves_close(ls__waves **waves, ls_error *error)
     *waves = NULL;
     if (!w)
         return LS_OK;
-    ls_status status = give_error(w, error);
+    ls_status status = ls__waves_failed(w, error);
     while (w->first) {
         wave *v = w->first;
-        ls_error *first_error = status == LS_OK ? error : NULL;
         w->first = v->next;
-        if (v->is_saved && !v->has_begun) {
-            ls_status begun = begin(NULL, v, first_error);
-            status = status == LS_OK ? begun : status;
-        }
+        if (v->is_saved && !v->has_begun)
+            begin(NULL, v);
         ls_status closed = destroy_wave(v, status == LS_OK ? error : NULL);
         status = status == LS_OK ? closed : status;
     }

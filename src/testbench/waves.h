@@ -40,15 +40,16 @@ ls_status ls__waves_add(ls__waves *waves, const ls__wave_params *params, ls_erro
 /* Traces all signals, whatever the waveforms show. */
 void ls__waves_trace_all(ls__waves *waves);
 /* The signals to trace (ls_cosim_params): of all waveforms. */
-const uint32_t *ls__waves_trace(ls__waves *waves, uint32_t *count);
+ls_status ls__waves_trace(ls__waves *waves, const uint32_t **trace, uint32_t *count,
+                          ls_error *error);
 
 /* Another window for all, when what was said is only known now; not after it has begun, or ended.
  */
 void ls__waves_window(ls__waves *waves, uint64_t from_edge, uint64_t to_edge);
 /* Before a run from `edge` on. The run must end where this says so: up to *until_edge, which is
  * made smaller where a window begins. */
-ls_status ls__waves_prepare(ls__waves *waves, const ls_cosim *cosim, uint64_t edge,
-                            uint64_t *until_edge, ls_error *error);
+void ls__waves_prepare(ls__waves *waves, const ls_cosim *cosim, uint64_t edge,
+                       uint64_t *until_edge);
 /* The sink's `changes`. */
 void ls__waves_changes(ls__waves *waves, const ls_cosim *cosim, uint64_t edge,
                        const uint32_t *traced, uint32_t count);
@@ -58,8 +59,11 @@ void ls__waves_collect(ls__waves *waves, const ls_cosim *cosim, const uint32_t *
                        uint32_t count);
 /* ... and writes all that was taken since the last time, as one step. */
 void ls__waves_row(ls__waves *waves, uint64_t time);
-/* Between runs: what has been written is seen in the files soon. Reports what failed. */
+/* Between runs: what has been written is seen in the files soon. Reports the first that has failed;
+ * nothing more goes into that one, and the others go on. */
 ls_status ls__waves_flush(ls__waves *waves, ls_error *error);
+/* What failed so far. */
+ls_status ls__waves_failed(const ls__waves *waves, ls_error *error);
 /* Completes the files. Blocks. Writes NULL; accepts NULL. */
 ls_status ls__waves_close(ls__waves **waves, ls_error *error);
 

@@ -184,6 +184,37 @@ class Cosim(cli.Case):
         self.assertEqual([i["instance"] for i in report], [0, 1, 2])
         self.assertTrue(all(i["verdict"] == "passed" and i["edges"] == 600 for i in report))
 
+    def test_an_instance_that_has_stopped_stands_still(self):
+        # Each counts at edges of its own, and stops when it has reached its last number.
+        self.config(constant_ports={}, num_cycles=3000, gpios=[{"name": "g", "watch": ["last"]}],
+                    peripherals=[{"name": "r", "type": "random", "pins": {"p0": "enable"}}])
+        self.write("commands", json.dumps({"commands": [
+            {"type": "wait", "peripheral": "g", "event": "change", "payload": "1"},
+            {"type": "stop"}]}))
+
+        def run(instances, *options):
+            self.cosim("--instances", str(instances), "--input-commands", "commands", "--report",
+                       "r.json", "--output-vcd", "out.vcd", "--events", "e{instance}", *options)
+            return json.loads(self.path("r.json").read_text())["instances"]
+
+        one = run(1)
+        wave = self.path("out.vcd").read_bytes()
+        events = self.path("e0").read_bytes()
+        all = run(40, "--cosim-perf-json", "p.json")
+        self.assertEqual(all[0], one[0])
+        edges = [instance["edges"] for instance in all]
+        self.assertEqual({instance["stop"] for instance in all}, {"stop"})
+        self.assertGreater(len(set(edges)), 20)
+        self.assertLess(max(edges), 6000)
+        self.assertEqual(json.loads(self.path("p.json").read_text())["edges"], sum(edges))
+        for options in (("--batch", "7"), ("--batch", "500", "--form", "table"),
+                        ("--form", "sliced"), ("--form", "compiled"), ("--check-with", "reference",
+                                                                       "--batch", "900")):
+            instances = 3 if options[1] == "7" else 40 # a launch every 7 edges
+            self.assertEqual(run(instances, *options), all[:instances], options)
+            self.assertEqual(self.path("out.vcd").read_bytes(), wave, options)
+            self.assertEqual(self.path("e0").read_bytes(), events, options)
+
     def test_windows_and_inputs(self):
         self.cosim("--output-vcd", "out.vcd", "--from", "100000", "--to", "200000",
                    "--stimulus-vcd", "in.vcd")
@@ -200,8 +231,9 @@ class Cosim(cli.Case):
         def bad(says, *options, **changes):
             self.config(**changes)
             self.bad("cosim", "counter.json", "--config", "config.json", *options, says=says)
-            shutil.copy(cli.ROOT / "tests/cli/cosim/config.json", self.folder)
+            shutil.copy(cli.ROOT / "tests/cli/data/config.json", self.folder)
         bad(".clock", clock="clock")
+        bad(".clock_period_ps: must be at least 2", clock_period_ps=0)
         bad(".uarts[0]: needs baud_rate", uarts=[{"tx": "last"}])
         bad("does not fit in 1 bits", constant_ports={"enable": 2})
         bad("lower.kc", peripherals=[{"type": "lower", "source": "lower.kc"}])
@@ -234,6 +266,121 @@ class Cosim(cli.Case):
         self.assertIn("'./out' is written twice", result.stderr)
         self.good(*command, "--output-vcd", "/dev/null", "--events", "/dev/null")
 
+    def test_inputs_of_all_kinds_are_not_overwritten(self):
+        self.write("i", '{"commands": []}')
+        self.write("e", '{"events": []}')
+        self.write("line", "")
+        for key, value in (
+                ("input_commands", "i"), ("events_reference", "e"),
+                ("memories", [{"name": "m", "file": "line"}]),
+                ("sram_init", {"elf_path": "line"}),
+                ("peripherals", [{"type": "t", "source": "line"}]),
+                ("peripherals", [{"type": "random", "image": "line"}]),
+                ("qspi_memory", [{"clk": "last", "csn": "last", "d": ["last"], "q": ["enable"],
+                                  "firmware": "{instance}ine"}]),
+                ("jtag", {"tck": "clk", "tms": "enable", "tdi": "enable", "replay": "line"})):
+            self.config(**{key: value})
+            name = {"input_commands": "i", "events_reference": "e"}.get(key, "line")
+            if key == "qspi_memory":
+                name = "0ine"
+                self.write(name, "")
+            before = self.path(name).read_bytes()
+            for option in "--output-vcd", "--report":
+                result = self.run_command("cosim", "counter.json", "--config", "config.json",
+                                          option, "./" + name)
+                self.assertEqual(result.returncode, 1)
+                self.assertIn(f"'./{name}' is both read and written", result.stderr, key)
+            self.assertEqual(self.path(name).read_bytes(), before)
+            shutil.copy(cli.ROOT / "tests/cli/data/config.json", self.folder)
+        self.write("names", "count\n")
+        for arguments in (("sim", "counter.json", "stimulus.vcd", "names"),
+                          ("cosim", "counter.json", "--config", "config.json", "--output-vcd",
+                           "names")):
+            self.bad(*arguments, "--trace-signals", "names", says="'names' is both read and written")
+        self.path("link.vcd").hardlink_to(self.path("stimulus.vcd"))
+        self.bad("sim", "counter.json", "stimulus.vcd", "link.vcd",
+                 says="'link.vcd' is both read and written")
+        self.bad("cosim", "counter.json", "--config", "config.json", "--instances", "3",
+                 "--events", "e{instance}", "--report", "e2", says="'e2' is written twice")
+
+    def test_one_input_has_one_driver(self):
+        def bad(says, **changes):
+            self.config(**changes)
+            self.bad("cosim", "counter.json", "--config", "config.json", says=says)
+            shutil.copy(cli.ROOT / "tests/cli/data/config.json", self.folder)
+        clocks = [{"signal": "clk", "period_ps": 40000}, {"signal": "clk", "period_ps": 10000}]
+        bad(".clocks[0] and .clocks[1] are both the input clk", clocks=clocks)
+        bad(".clock and .constant_ports.clk are both the input clk", constant_ports={"clk": 1})
+        bad(".constant_inputs.3 and .constant_ports.enable are both the input enable",
+            constant_inputs={"3": 1}, port_mapping={"inputs": {"3": "enable"}})
+        bad(".clock and .reset are both the input clk", reset="clk")
+        uart = {"name": "u", "rx": "enable", "baud_rate": 115200}
+        bad(".uarts[0].rx and .gpios[0].pins[0] are both the input enable", constant_ports={},
+            uarts=[uart], gpios=[{"signals": ["enable"]}])
+        bad(".uarts[0] and .uarts[1] have the same name, u", constant_ports={},
+            uarts=[uart, {"name": "u", "tx": "last", "baud_rate": 115200}])
+        bad(".uart and .uarts[0] have the same name, u", constant_ports={},
+            uart=uart, uarts=[{"name": "u", "tx": "last", "baud_rate": 115200}])
+        bad(".clock and .uarts[0].rx are both the input clk", uarts=[dict(uart, rx="clk")])
+
+    def test_what_may_be_meant_is_noted(self):
+        def notes(**changes):
+            self.config(num_cycles=4, **changes)
+            result = self.run_command("cosim", "counter.json", "--config", "config.json",
+                                      "--no-cache", "--form", "table")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            shutil.copy(cli.ROOT / "tests/cli/data/config.json", self.folder)
+            return result.stderr
+        flash = {"clk": "count[0]", "csn": "count[1]", "d": ["count[2]"], "q": [None, "enable"]}
+        self.assertIn(".constant_ports.enable and .qspi_memory[0].q[1] both drive enable",
+                      notes(qspi_memory=[flash]))
+        self.assertIn(".qspi_memory[0].q[1] and .qspi_memory[1].q[1] both drive enable",
+                      notes(constant_ports={}, qspi_memory=[flash, flash]))
+        # One bus, selected one at a time.
+        self.assertEqual(notes(constant_ports={},
+                               qspi_memory=[flash, dict(flash, csn="count[3]")]), "")
+        # Both halves of a UART have one name.
+        self.assertEqual(notes(constant_ports={}, uarts=[
+            {"name": "u", "rx": "enable", "tx": "last", "baud_rate": 115200}]), "")
+
+    def test_outputs_are_each_for_itself(self):
+        result = self.run_command("cosim", "counter.json", "--config", "config.json", "--no-cache",
+                                  "--output-vcd", "/dev/full", "--stimulus-vcd", "in.vcd",
+                                  "--events", "/dev/full", "--report", "r.json",
+                                  "--bus-trace-csv", "b.csv")
+        self.assertEqual(result.returncode, 1)
+        self.assertEqual(result.stderr.count("cannot write '/dev/full'"), 2, result.stderr)
+        report = json.loads(self.path("r.json").read_text())["instances"][0]
+        self.assertEqual((report["edges"], report["verdict"]), (600, "passed"))
+        self.assertTrue(self.path("b.csv").read_text().startswith("tick,"))
+        self.cosim("--stimulus-vcd", "whole.vcd")
+        self.assertEqual(self.path("in.vcd").read_bytes(), self.path("whole.vcd").read_bytes())
+        result = self.run_command("sim", "counter.json", "stimulus.vcd", "/dev/full")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("cannot write '/dev/full'", result.stderr)
+
+    def test_standard_output_that_cannot_be_written(self):
+        # A line that toggles every clock is U, without an end.
+        self.config(num_cycles=0, uarts=[{"tx": "count[0]", "cycles_per_bit": 1}])
+        command = [cli.COMMAND, "cosim", "counter.json", "--config", "config.json", "--no-cache",
+                   "--report", "r.json"]
+        process = subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE)
+        self.assertEqual(process.stdout.read(3), b"UUU")
+        process.stdout.close()
+        error = process.stderr.read()
+        self.assertEqual((process.wait(timeout=60), error), (128 + signal.SIGPIPE, b""))
+        process.stderr.close()
+        report = json.loads(self.path("r.json").read_text())["instances"][0]
+        self.assertEqual((report["stop"], report["verdict"]), ("interrupted", "interrupted"))
+        with open("/dev/full", "wb") as full:
+            result = subprocess.run(command + ["--max-clock-edges", "3000"], cwd=self.folder,
+                                    stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+        self.assertEqual(result.returncode, 1)
+        self.assertEqual(result.stderr.count("cannot write to standard output: No space"), 1)
+        report = json.loads(self.path("r.json").read_text())["instances"][0]
+        self.assertEqual((report["edges"], report["verdict"]), (3000, "passed"))
+
     def test_full_disk_leaves_whole_steps(self):
         self.config(num_cycles=100000)
 
@@ -250,7 +397,8 @@ class Cosim(cli.Case):
     def test_ctrl_c_leaves_whole_steps(self):
         self.config(num_cycles=0)
         process = subprocess.Popen([cli.COMMAND, "cosim", "counter.json", "--config", "config.json",
-                                    "--output-vcd", "out.vcd", "--batch", "1000"],
+                                    "--output-vcd", "out.vcd", "--batch", "1000",
+                                    "--report", "r.json"],
                                    cwd=self.folder, stderr=subprocess.PIPE, text=True)
         deadline = time.monotonic() + 30
         while time.monotonic() < deadline and (not self.path("out.vcd").exists() or
@@ -259,6 +407,8 @@ class Cosim(cli.Case):
         process.send_signal(signal.SIGINT)
         error = process.communicate(timeout=30)[1]
         self.assertEqual(process.returncode, 130, error)
+        report = json.loads(self.path("r.json").read_text())["instances"][0]
+        self.assertEqual((report["stop"], report["verdict"]), ("interrupted", "interrupted"))
         text = self.path("out.vcd").read_text()
         self.assertTrue(text.endswith("\n"))
         values(text)

@@ -251,6 +251,40 @@ static void watch_stops_at_the_exact_edge(void **state)
     ls_design_destroy(&design);
 }
 
+/* Stands still at its edge, whatever is run; the other one is as in a run without it. */
+static void a_halted_instance_stands_still(void **state)
+{
+    (void)state;
+    ls_device *device = cpu ? cpu : reference;
+    ls_design *design = make_design(601, (graph_shape){.nodes = 60, .only_bits = true});
+    for (int form = LS_COSIM_COMPILED; form <= LS_COSIM_SLICED; form++) {
+        const setting s = {device, (ls_cosim_form)form, 2, true, false};
+        record *whole = calloc(1, sizeof *whole), *halted = calloc(1, sizeof *halted);
+        uint64_t digests[3];
+        ls_cosim *all = make_run(design, s, whole), *cosim = make_run(design, s, halted);
+        OK(ls_cosim_run(all, 5, NULL, error));
+        OK(ls_cosim_digest(all, 1, &digests[0], error));
+        OK(ls_cosim_run(all, EDGES, NULL, error));
+        OK(ls_cosim_run(cosim, 5, NULL, error));
+        OK(ls_cosim_halt(cosim, 1, error));
+        assert_int_equal(ls_cosim_halt(cosim, 2, NULL), LS_E_INVALID_ARGUMENT);
+        OK(ls_cosim_run(cosim, 6, NULL, error));
+        OK(ls_cosim_run(cosim, EDGES, NULL, error));
+        assert_int_equal(ls_cosim_edge(cosim, 1), 5);
+        assert_int_equal(ls_cosim_edge(cosim, 0), EDGES);
+        OK(ls_cosim_digest(cosim, 1, &digests[1], error));
+        assert_int_equal(digests[0], digests[1]);
+        OK(ls_cosim_digest(all, 0, &digests[1], error));
+        OK(ls_cosim_digest(cosim, 0, &digests[2], error));
+        assert_int_equal(digests[1], digests[2]);
+        ls_cosim_destroy(&all);
+        ls_cosim_destroy(&cosim);
+        free(whole);
+        free(halted);
+    }
+    ls_design_destroy(&design);
+}
+
 /* Some value of instance 0 is not that of the other one. */
 static void check_differ(ls_cosim *cosim, uint32_t other, uint32_t words)
 {
@@ -391,6 +425,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(peripherals_in_both_forms),
         cmocka_unit_test(watch_stops_at_the_exact_edge),
+        cmocka_unit_test(a_halted_instance_stands_still),
         cmocka_unit_test(many_instances_begin_at_random),
         cmocka_unit_test(form_changes_on_the_way),
         cmocka_unit_test(a_run_may_end_while_code_is_made),

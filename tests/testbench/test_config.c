@@ -114,6 +114,43 @@ static void unknown_keys_are_warned_of(void **state)
     ls__config_destroy(&file);
 }
 
+static void keys_without_effect_are_warned_of(void **state)
+{
+    static const char text[] = "{\"clocks\": [{\"signal\": \"c\", \"period_ps\": 2,"
+                               "              \"jitter_ps\": 1}], \"signal_streams\": [{}, {}],"
+                               " \"timing\": {\"clock_period_ps\": 1000}}";
+    ls__config_file *file;
+    ls__strbuf out = {0};
+    assert_int_equal(ls__config_read(text, sizeof text - 1, "c.json", note, &out, &file, NULL),
+                     LS_OK);
+    assert_string_equal(out.text, "c.json: .signal_streams has no effect\n"
+                                  "c.json: .timing has no effect\n"
+                                  "c.json: .clocks[0].jitter_ps has no effect\n");
+    ls__strbuf_finish(&out);
+    ls__config_destroy(&file);
+}
+
+static void note_file(void *context, const char *name)
+{
+    ls__strbuf_printf(context, "%s ", name);
+}
+
+static void files_are_all_visited(void **state)
+{
+    ls__config_file *file = read_good(
+        "{\"clock\": \"c\", \"netlist_path\": \"n\", \"sram_init\": {\"elf_path\": \"s\"},"
+        " \"events_reference\": \"r\", \"input_commands\": \"i\", \"output_events\": \"no\","
+        " \"flash\": {\"clk_gpio\": 1, \"csn_gpio\": 2, \"d0_gpio\": 3, \"firmware\": \"f\"},"
+        " \"jtag\": {\"tck\": \"k\", \"tms\": \"m\", \"tdi\": \"d\", \"replay\": \"j\"},"
+        " \"memories\": [{\"name\": \"m\", \"file\": \"m\"}],"
+        " \"peripherals\": [{\"type\": \"t\", \"source\": \"p\", \"image\": \"g\"}]}");
+    ls__strbuf out = {0};
+    ls__config_visit_files(ls__config_of(file), note_file, &out);
+    assert_string_equal(out.text, "n s r i j f m p g ");
+    ls__strbuf_finish(&out);
+    ls__config_destroy(&file);
+}
+
 static void faults_name_their_place(void **state)
 {
     static const struct {
@@ -142,7 +179,29 @@ static void faults_name_their_place(void **state)
         {"{\"clocks\": [{\"signal\": \"c\"}]}", ".clocks[0].period_ps: is missing"},
         {"{\"clocks\": [{\"period_ps\": 4}]}", ".clocks[0]: needs signal or gpio"},
         {"{\"clocks\": [{\"signal\": \"c\", \"period_ps\": 4, \"high_ps\": 4}]}",
-         ".clocks[0]: period_ps must be at least 2, and more than high_ps"},
+         ".clocks[0]: high_ps must be less than period_ps"},
+        {"{\"clocks\": [{\"signal\": \"c\", \"period_ps\": 0}]}",
+         ".clocks[0].period_ps: must be at least 2"},
+        {"{\"clocks\": [{\"signal\": \"c\", \"period_ps\": 4, \"high_ps\": 0}]}",
+         ".clocks[0].high_ps: must be at least 1"},
+        {"{\"clock\": \"c\", \"clock_period_ps\": 0}", ".clock_period_ps: must be at least 2"},
+        {"{\"clock\": \"c\", \"clock_period_ps\": -1}",
+         ".clock_period_ps: must be a number, not negative"},
+        {"{\"clock\": \"c\", \"uart\": {\"tx\": \"t\", \"baud_rate\": 0}}",
+         ".uart.baud_rate: must be at least 1"},
+        {"{\"clock\": \"c\", \"uarts\": [{\"tx\": \"t\", \"cycles_per_bit\": 0}]}",
+         ".uarts[0].cycles_per_bit: must be at least 1"},
+        {"{\"clock\": \"c\", \"uart\": {\"tx\": \"t\", \"baud_rate\": 1, \"data_bits\": 4}}",
+         ".uart.data_bits: must be at least 5"},
+        {"{\"clock\": \"c\", \"qspi_memory\": [{\"clk_gpio\": 1, \"csn_gpio\": 2, \"d0_gpio\": 3,"
+         " \"size_bytes\": 0}]}",
+         ".qspi_memory[0].size_bytes: must be at least 1"},
+        {"{\"clock\": \"c\", \"flash\": {\"clk_gpio\": 1, \"csn_gpio\": 2, \"d0_gpio\": 3,"
+         " \"pages\": 0}}",
+         ".flash.pages: must be at least 1"},
+        {"{\"clock\": \"c\", \"jtag\": {\"tck\": \"k\", \"tms\": \"m\", \"tdi\": \"i\","
+         " \"hold_edges\": 0}}",
+         ".jtag.hold_edges: must be at least 2"},
         {"{\"clock\": \"c\", \"uarts\": [{\"baud_rate\": 1}, {\"baud_rate\": \"fast\"}]}",
          ".uarts[1].baud_rate: must be a number"},
         {"{\"clock\": \"c\", \"uart\": {\"tx\": \"t\"}}",
@@ -202,6 +261,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_field),
         cmocka_unit_test(unknown_keys_are_warned_of),
+        cmocka_unit_test(keys_without_effect_are_warned_of),
+        cmocka_unit_test(files_are_all_visited),
         cmocka_unit_test(faults_name_their_place),
         cmocka_unit_test(memory_runs_out),
     };
