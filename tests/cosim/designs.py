@@ -56,3 +56,20 @@ def write_stimulus(name, json_path, path, length):
                          RESETS[name], between, CONSTANT.get(name, {}), length)
     with open(path, "w", encoding="ascii") as file:
         stimulus.write(plan, file, name, random.Random(name))
+
+
+def jtag_session(data):
+    """Reads the identification, then writes the data register (examples/cosim/jtag), as a
+    session for its replay."""
+    def clock(tms, tdi=0, ask=""):
+        return f"{tms * 2 + tdi}{ask}{4 + tms * 2 + tdi}"
+
+    def go(path):
+        return "".join(clock(int(bit)) for bit in path)
+
+    def shift(value, bits, ask=""):
+        return "".join(clock(i == bits - 1, value >> i & 1, ask) for i in range(bits))
+
+    idle = "10" # from Exit1 through Update
+    return "\n".join([go("111110"), go("100"), shift(0, 32, "R"), go(idle), go("1100"), shift(2, 4),
+                      go(idle), go("100"), shift(data, 32), go(idle), "Q"])

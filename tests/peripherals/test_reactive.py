@@ -41,22 +41,6 @@ CONFIGS = {
 }
 
 
-def jtag_session(data):
-    """Reads the identification, then writes the data register (examples/cosim/jtag)."""
-    def clock(tms, tdi=0, ask=""):
-        return f"{tms * 2 + tdi}{ask}{4 + tms * 2 + tdi}"
-
-    def go(path):
-        return "".join(clock(int(bit)) for bit in path)
-
-    def shift(value, bits, ask=""):
-        return "".join(clock(i == bits - 1, value >> i & 1, ask) for i in range(bits))
-
-    idle = "10" # from Exit1 through Update
-    return "\n".join([go("111110"), go("100"), shift(0, 32, "R"), go(idle), go("1100"), shift(2, 4),
-                      go(idle), go("100"), shift(data, 32), go(idle), "Q"])
-
-
 class Reactive(unittest.TestCase):
     def setUp(self):
         self.folder = OUT / self.id().rpartition(".")[2]
@@ -167,7 +151,7 @@ class Reactive(unittest.TestCase):
         config = json.loads((self.folder / "config.json").read_text())
         config["jtag"].update({"replay": "session.txt", "hold_edges": 2})
         (self.folder / "config.json").write_text(json.dumps(config))
-        (self.folder / "session.txt").write_text(jtag_session(0xcafebabe))
+        (self.folder / "session.txt").write_text(designs.jtag_session(0xcafebabe))
         self.check(netlist, "jtag", 1200)
         answers = [event["payload"] for event in self.events() if event["event"] == "tdo"]
         self.assertEqual(sum(bit << i for i, bit in enumerate(answers)), 0x1c0de001)

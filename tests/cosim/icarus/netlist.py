@@ -38,9 +38,15 @@ def find_top(modules, name=None):
 
 
 def ports(modules, top, direction):
-    """[(name, width)] of the inputs or outputs of the top."""
+    """[(name, width)] of the inputs, outputs or inouts of the top."""
     return [(name, len(port["bits"])) for name, port in modules[top]["ports"].items()
             if port["direction"] == direction]
+
+
+def has_buffers(modules):
+    """Whether there are tri-state buffers."""
+    return any(cell["type"] in ("$tribuf", "$_TBUF_") for module in modules.values()
+               for cell in module["cells"].values())
 
 
 def clock_pins(kind):
@@ -124,3 +130,19 @@ class Cones:
 def clocks(modules, top):
     """The inputs that clock pins and latch enables hang on, by name."""
     return sorted(Cones(modules, top).inputs)
+
+
+def rename_automatic(source, target):
+    """Writes the netlist with other names for nets that Yosys named itself (`$..`), which some simulators
+    do not write into their dumps under these names."""
+    with open(source, encoding="utf-8") as file:
+        data = json.load(file)
+    for module in data["modules"].values():
+        names = {}
+        for name, net in module["netnames"].items():
+            if name.startswith("$"):
+                name = f"automatic_{len(names)}"
+            names[name] = net
+        module["netnames"] = names
+    with open(target, "w", encoding="utf-8") as file:
+        json.dump(data, file)

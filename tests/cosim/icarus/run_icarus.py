@@ -33,8 +33,6 @@ import vcd
 EDGE = re.compile(r"^(\s*always(?:_ff)? @\((?:pos|neg)edge [^\n]*?\))(.*)$")
 DIVISION = re.compile(r"^(  assign .* = )(\S.*?) ([/%]) (\S.*);$", re.MULTILINE)
 SCALES = {1: "1fs", 10 ** 3: "1ps", 10 ** 6: "1ns", 10 ** 9: "1us", 10 ** 12: "1ms"}
-
-
 MODELS = pathlib.Path("/usr/share/yosys")   # of cells that have no expression
 
 
@@ -159,14 +157,25 @@ def write_steps(stimulus, inputs, path):
     return reader.unit
 
 
-def bench(top, inputs, outputs, clocks, unit, steps, dump):
-    """The test bench as text. `dut` is the design's instance."""
+def weak(name, width, value):
+    """A net of the bench for a port that tri-state buffers drive: where they are off it has `value`."""
+    return [f"  wire [{width - 1}:0] \\pin_{name} ;", f"  assign (weak0, weak1) \\pin_{name} = {value};"]
+
+
+def bench(top, inputs, outputs, clocks, unit, steps, dump, inouts=(), buffers=False):
+    """The test bench as text. `dut` is the design's instance. An inout p has the input p__in. Outputs of a
+    design with tri-state `buffers` are 0 where these are off."""
     total = sum(width for _, width in inputs)
     lines = [f"`timescale {SCALES[unit]}/{SCALES[unit]}", "module bench;"]
     for name, width in inputs:
         lines.append(f"  reg [{width - 1}:0] \\in_{name} ;")
-    pins = [f".\\{name} (\\in_{name} )" for name, _ in inputs]
-    pins += [f".\\{name} ()" for name, _ in outputs]
+    held = [*inouts, *(outputs if buffers else ())]
+    for name, width in held:
+        lines += weak(name, width, f"\\in_{name}__in " if (name, width) in inouts else f"{width}'b0")
+    driven = {f"{name}__in" for name, _ in inouts}
+    pins = [f".\\{name} (\\in_{name} )" for name, _ in inputs if name not in driven]
+    pins += [f".\\{name} (\\pin_{name} )" for name, _ in held]
+    pins += [f".\\{name} ()" for name, _ in outputs if not buffers]
     lines.append(f"  \\{top} dut ({', '.join(pins)});")
     lines += ["  integer file, count, delta;", f"  reg [{max(total, 1) - 1}:0] step;",
               "  initial begin",
@@ -189,13 +198,21 @@ def bench(top, inputs, outputs, clocks, unit, steps, dump):
     return "\n".join(lines)
 
 
+def write_models(path):
+    """The models of Yosys' cells, where what is made of constants only is computed, too: a process that
+    waits for a change of what never changes does not run."""
+    text = "".join((MODELS / name).read_text(encoding="utf-8") for name in ("simlib.v", "simcells.v"))
+    path.write_text(re.sub(r"\balways @\*", "always_latch", text), encoding="utf-8")
+
+
 def run(json_path, stimulus, out, *, top=None, verilog=None, clocks=None, as_is=False,
         commands=(), four_valued=False, options="-noattr -norename", timeout=120):
     """Simulates; `out` gets the dump. Files made on the way lie beside it."""
     out = pathlib.Path(out)
     modules = netlist.load(json_path)
     top = netlist.find_top(modules, top)
-    inputs, outputs = (netlist.ports(modules, top, way) for way in ("input", "output"))
+    inputs, outputs, inouts = (netlist.ports(modules, top, way) for way in ("input", "output", "inout"))
+    inputs += [(f"{name}__in", width) for name, width in inouts]
     clocks = netlist.clocks(modules, top) if clocks is None else clocks
     source = out.with_suffix(".v")
     if verilog is None:
@@ -213,9 +230,11 @@ def run(json_path, stimulus, out, *, top=None, verilog=None, clocks=None, as_is=
     if unit not in SCALES:
         raise Failed(f"{stimulus}: a time unit of {unit} fs")
     bench_path = out.with_suffix(".bench.v")
-    bench_path.write_text(bench(top, inputs, outputs, clocks, unit, steps, out), encoding="utf-8")
-    call(["iverilog", "-g2012", "-o", program, "-s", "bench", bench_path, *verilog, MODELS / "simlib.v", MODELS / "simcells.v"],
-         timeout)
+    bench_path.write_text(bench(top, inputs, outputs, clocks, unit, steps, out, inouts,
+                                netlist.has_buffers(modules)), encoding="utf-8")
+    models = out.with_suffix(".models.v")
+    write_models(models)
+    call(["iverilog", "-g2012", "-o", program, "-s", "bench", bench_path, *verilog, models], timeout)
     return call(["vvp", "-n", program], timeout)
 
 

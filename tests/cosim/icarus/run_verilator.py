@@ -9,16 +9,21 @@ then all other inputs of the same time, so an edge sees those as they were befor
 once beside OUT.vcd, in a folder named after it, and built again only when the Verilog is newer.
 
 -fno-const-bit-op-tree is needed: without it Verilator 5.006 is wrong on some netlists.
+
+Names that Verilog must escape are not in the dump as they were: see netlist.rename_automatic.
 """
 
 import argparse
 import pathlib
+import shutil
 import sys
 
 import netlist
 import run_icarus
 from run_icarus import call
 
+# The part of a program that all models share, which takes longer to compile than a small model.
+SHARED = ["verilated.o", "verilated_vcd_c.o", "verilated_threads.o"]
 FLAGS = ["-O3", "--x-assign", "fast", "--x-initial", "fast", "-fno-const-bit-op-tree", "-Wno-fatal",
          "-Wno-lint", "-Wno-style", "-Wno-MULTIDRIVEN", "-Wno-UNOPTFLAT"]
 
@@ -84,6 +89,7 @@ int main()
     FILE *file = fopen("{steps}", "r");
     unsigned long long delta;
     uint64_t time = 0;
+    bool is_first = true;
 {opened}    while (fscanf(file, "%llu %s", &delta, line) == 2) {{
         time += delta;
         pick('c');
@@ -92,7 +98,8 @@ int main()
         pick('d');
 {take("then", widths["then"])}
         top->eval();
-        {"trace.dump(time);" if dump else ""}
+        {"if (!is_first) trace.dump(time);" if dump else ""}
+        is_first = false;
     }}
     {"trace.close();" if dump else ""}
     top->final();
@@ -101,8 +108,40 @@ int main()
 """
 
 
-def run(json_path, stimulus, out, *, top=None, verilog=None, clocks=None, underscore=True,
-        dump=True, cflags="-O1", timeout=1800):
+def build(folder, sources, scale, dump, underscore, cflags, shared, timeout):
+    """Makes the program in `folder`; what all models share is taken from and kept in `shared`."""
+    extra = ["--trace", *(["--trace-underscore"] if underscore else [])] if dump else []
+    call(["verilator", "--cc", "--exe", *FLAGS, *extra, "--timescale", f"{scale}/{scale}", "--top-module",
+          "replay", "-Mdir", folder, *sources, "-CFLAGS", cflags], timeout)
+    if shared:
+        for name in SHARED:
+            if (shared / name).exists():
+                shutil.copy(shared / name, folder)  # newer than Vreplay.mk, which make looks at
+    call(["make", "-C", folder, "-f", "Vreplay.mk", "-j", "2", f"OPT_FAST={cflags}", f"OPT_SLOW={cflags}",
+          f"OPT_GLOBAL={cflags}", "Vreplay"], timeout)
+    if shared:
+        shared.mkdir(parents=True, exist_ok=True)
+        for name in SHARED:
+            if (folder / name).exists() and not (shared / name).exists():
+                shutil.copy(folder / name, shared)
+
+
+def put_before(steps, inputs, resets):
+    """A first line in which resets that are asserted at first are not: here they act at an edge only."""
+    lines = steps.read_text(encoding="ascii").splitlines(keepends=True)
+    digits, place = list(lines[0].split()[1]), 0
+    for name, width in inputs:
+        if name in resets and digits[place] == str(resets[name]):
+            digits[place] = str(1 - resets[name])
+        place += width
+    steps.write_text(f"0 {''.join(digits)}\n" + "".join(lines), encoding="ascii")
+
+
+def run(json_path, stimulus, out, *, top=None, verilog=None, clocks=None, resets=None, underscore=True,
+        dump=True, cflags="-O1", shared=None, timeout=1800):
+    """Simulates; `out` gets the dump, in which the design is TOP.replay.dut. `resets` are inputs with the
+    value that asserts them. Folder `shared`, with the same flags, spares others to compile what all
+    programs have in common."""
     out = pathlib.Path(out).resolve()
     modules = netlist.load(json_path)
     top = netlist.find_top(modules, top)
@@ -110,9 +149,12 @@ def run(json_path, stimulus, out, *, top=None, verilog=None, clocks=None, unders
     clocks = netlist.clocks(modules, top) if clocks is None else clocks
     if verilog is None:
         verilog = out.with_suffix(".v")
-        run_icarus.write_verilog(json_path, verilog, options="-noattr")
+        run_icarus.write_verilog(json_path, verilog, options="-noattr -norename")
+        text = verilog.read_text(encoding="utf-8")
+        verilog.write_text(run_icarus.define_pmux(run_icarus.define_division(text)), encoding="utf-8")
     steps = out.with_suffix(".steps")
     unit = run_icarus.write_steps(stimulus, inputs, steps)
+    put_before(steps, inputs, resets or {})
     folder = out.with_suffix("")
     main_path, wrapper_path = out.with_suffix(".cpp"), out.with_suffix(".replay.v")
     text, widths = wrapper(top, inputs, outputs, clocks)
@@ -122,11 +164,8 @@ def run(json_path, stimulus, out, *, top=None, verilog=None, clocks=None, unders
     is_new = not main_path.exists() or main_path.read_text(encoding="utf-8") != text
     if is_new or not program.exists() or program.stat().st_mtime < verilog.stat().st_mtime:
         main_path.write_text(text, encoding="utf-8")
-        extra = ["--trace", *(["--trace-underscore"] if underscore else [])] if dump else []
-        scale = run_icarus.SCALES[unit]
-        call(["verilator", "--cc", "--exe", "--build", "-j", "2", *FLAGS, *extra, "--timescale",
-              f"{scale}/{scale}", "--top-module", "replay", "-Mdir", folder, wrapper_path, verilog,
-              main_path, "-CFLAGS", cflags], timeout)
+        build(folder, [wrapper_path, verilog, main_path], run_icarus.SCALES[unit], dump, underscore, cflags,
+              shared, timeout)
     return call([program], timeout)
 
 

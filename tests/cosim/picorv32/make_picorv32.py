@@ -10,6 +10,7 @@ source of PicoRV32 comes from the Python package pythondata-cpu-picorv32, which 
 unless a file is named; it is never part of this repository.
 """
 
+import fcntl
 import pathlib
 import struct
 import subprocess
@@ -67,7 +68,14 @@ def build_program(out):
 
 
 def build(out, source=None):
+    """Builds into `out` what is not there. Of several at the same time one builds, the others wait."""
     out.mkdir(parents=True, exist_ok=True)
+    with open(out / "lock", "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        build_missing(out, source)
+
+
+def build_missing(out, source):
     last = out / "gates.v"
     inputs = [path for path in HERE.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
     if last.exists() and last.stat().st_mtime > max(path.stat().st_mtime for path in inputs):
