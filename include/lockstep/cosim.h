@@ -356,8 +356,8 @@ typedef struct ls_cosim_counters {
     ls_cosim_form form;                      /* in use now */
     bool optimized;                          /* optimised code is in use */
     uint64_t edges, submissions;             /* edges: of all instances */
-    uint64_t blocks_evaluated, blocks_total; /* gated: of blocks evaluated, of those there are,
-                                                summed over edges */
+    uint64_t blocks_evaluated, blocks_total; /* compiled: blocks of the netlist's code that were
+                                                evaluated, and that there are, summed over edges */
     uint64_t device_ns, drain_ns;            /* waiting for the device; delivering to the sink */
 } ls_cosim_counters;
 LS_API void ls_cosim_count(const ls_cosim *cosim, ls_cosim_counters *counters);

@@ -7,7 +7,7 @@
  *   layout.c    places in the state that do not depend on the form; outputs, traces, pins
  *   table.c     the table-driven form: nodes sorted into runs
  *   plan.c      the compiled form: blocks and places; emit_gated.c, emit_node.c: its text
- *   emit_sliced.c  the compiled form for many instances
+ *   slicer.c    the compiled form for many instances: functions and places; emit_sliced.c: its text
  *   sections.c  the parts of the table that both forms use: clocks, writes, effects, reports
  *   prelude.c   the Kernel C around a form
  *   form.c      from text to a program with buffers; changing from one form to another
@@ -162,8 +162,8 @@ typedef struct ls__form {
     ls__place *places; /* by node */
     ls__traces traces;
     uint32_t slot_count;          /* of one instance */
-    bool sliced;                  /* a lane is a group of 64 instances, of which there are: */
-    uint32_t groups, slice_words; /* behind the slots of all instances: words of a group */
+    bool sliced;                  /* a lane is a group of 64 instances, of which there are, with */
+    uint32_t groups, slice_words; /* lanes without instances; behind all slots: words of a group */
     uint32_t node_base;           /* table: slot of the first record's result */
     uint32_t lanes;               /* of a workgroup */
     uint32_t block_count;         /* gated */

@@ -178,7 +178,7 @@ ls_status ls__cosim_prepare(ls_cosim *cosim, ls_error *error)
     ls_dispatch dispatch = LS_DISPATCH_INIT;
     dispatch.kernel = cosim->form->kernel;
     dispatch.global_size[0] =
-        (cosim->form->sliced ? cosim->form->groups : cosim->instances) * cosim->form->lanes;
+        cosim->form->sliced ? cosim->form->groups : cosim->instances * cosim->form->lanes;
     dispatch.buffers = ranges;
     dispatch.buffer_count = COUNT;
     dispatch.scalars = &scalars;

@@ -58,8 +58,11 @@ static void write_places(const ls_cosim *cosim, const ls__form *form, ls__strbuf
     define(text, "ALL_WORDS", ls__state_words(cosim, form), "ul");
     define(text, "INSTANCES", cosim->instances, "u");
     define(text, "SLICES", (uint64_t)form->slot_count * instances, "ul");
-    define(text, "SLICE_WORDS", form->slice_words, "ul");
-    define(text, "GROUP_MASK", instances > 64 ? instances / 64 - 1 : 0, "ul");
+    uint64_t workgroups = 1;
+    while (workgroups * form->lanes < form->groups)
+        workgroups *= 2;
+    define(text, "BLOCK_WORDS", (uint64_t)form->slice_words * form->lanes, "ul");
+    define(text, "WORKGROUP_MASK", workgroups - 1, "ul");
     define(text, "INSTANCE_MASK", instances - 1, "ul");
     ls__strbuf_printf(text,
                       "#define STATE u64 state[static ALL_WORDS], u64 instance\n"

@@ -7,8 +7,9 @@
  * written, so the body's are `noalias`.
  *
  * A noinline function is emitted once for each shape (strand width and workgroup) of the kernels
- * that call it. It gets the geometry, its part of scratch, its buffers, the mask of the lanes that
- * call, its scalars by lane, and pointers to where its results go.
+ * that call it, and apart for calls by all lanes, whose code needs no masks. It gets the geometry,
+ * its part of scratch, its buffers, the mask of the lanes that call when not all do, its scalars by
+ * lane, and pointers to where its results go.
  */
 #include <stdio.h>
 #include <string.h>
@@ -317,7 +318,7 @@ static ls_type scalar_type(const ls__ir_function *function, uint32_t index)
     return LS_TYPE_VOID;
 }
 
-static lt function_type(unit *u)
+static lt function_type(unit *u, bool masked)
 {
     const emitter *e = u->e;
     const ls__ir_function *function = u->function;
@@ -328,7 +329,7 @@ static lt function_type(unit *u)
     types[0] = types[1] = e->ptr;
     types[2] = e->i64;
     types[3] = types[4] = types[5] = types[6] = e->i32;
-    if (u->width > 1)
+    if (masked)
         types[n++] = e->i32;
     for (uint32_t i = 0; i < function->buffer_count; i++) {
         types[n++] = e->ptr;
@@ -347,7 +348,7 @@ static lv take_scalar(unit *u, uint32_t index, lv param)
     return ls__llvm_kept_type(u, type) == type ? param : ls__llvm_narrow(u, param);
 }
 
-static void take_params(unit *u)
+static void take_params(unit *u, bool masked)
 {
     const ls__ir_function *function = u->function;
     uint32_t n = 2;
@@ -356,7 +357,7 @@ static void take_params(unit *u)
         u->workgroup_id[d] = u->l->GetParam(u->code, n++);
     u->first_lane = u->l->GetParam(u->code, n++);
     u->strand = mk_i32(u, 0);
-    if (u->width > 1)
+    if (masked)
         u->entry_mask = ls__llvm_mask_from_bits(u, u->l->GetParam(u->code, n++));
     for (uint32_t i = 0; i < function->buffer_count; i++) {
         u->buffers[i] = u->l->GetParam(u->code, n++);
@@ -375,14 +376,18 @@ static ls_status emit_function(emitter *e, const ls__ir_function *function, unit
 {
     unit u = begin_unit(e, function, caller->width, caller->workgroup, caller->error);
     lb here = e->l->GetInsertBlock(e->b);
-    *out = (callee){.function = function->id.id, .width = u.width, .type = function_type(&u)};
+    bool masked = caller->mask != NULL;
+    *out = (callee){.function = function->id.id,
+                    .width = u.width,
+                    .masked = masked,
+                    .type = function_type(&u, masked)};
     memcpy(out->workgroup, u.workgroup, sizeof out->workgroup);
     add_function(&u, "", out->type, LLVMPrivateLinkage);
     ls__llvm_add_attribute(e, u.code, "noinline");
     out->code = u.code;
     lb start = begin_code(&u, 1);
     u.stop = mk_block(&u);
-    take_params(&u);
+    take_params(&u, masked);
     ls__llvm_plan(&u);
     mk_begin(&u, start);
     ls__llvm_emit_body(&u);
@@ -401,6 +406,7 @@ static const callee *find_callee(unit *caller, const ls__ir_function *function)
     for (uint32_t i = 0; i < e->callees.count; i++) {
         const callee *c = &e->callees.items[i];
         if (c->function == function->id.id && c->width == caller->width &&
+            c->masked == (caller->mask != NULL) &&
             memcmp(c->workgroup, caller->workgroup, sizeof c->workgroup) == 0)
             return c;
     }
@@ -410,11 +416,6 @@ static const callee *find_callee(unit *caller, const ls__ir_function *function)
         caller->status = status;
     ls__vec_push(e->arena, &e->callees, c);
     return &e->callees.items[e->callees.count - 1];
-}
-
-static lv call_mask(unit *u)
-{
-    return ls__llvm_mask_bits(u, u->mask ? u->mask : ls__llvm_full_mask(u));
 }
 
 static lv kept_vector(unit *u, ls_value value)
@@ -440,8 +441,8 @@ void ls__llvm_emit_call(unit *u, ls__ir_inst *inst)
     for (int d = 0; d < 3; d++)
         args[3 + d] = u->workgroup_id[d];
     args[6] = u->first_lane;
-    if (u->width > 1)
-        args[n++] = call_mask(u);
+    if (c->masked)
+        args[n++] = ls__llvm_mask_bits(u, u->mask);
     for (uint32_t i = 0; i < inst->base_count; i++) {
         args[n++] = u->buffers[inst->bases[i].index];
         args[n++] = u->ranges[inst->bases[i].index];

@@ -83,6 +83,7 @@ typedef struct emitter { /* one module */
 typedef struct callee { /* a noinline function in the form that kernels of one shape call */
     uint32_t function, width;
     uint32_t workgroup[3];
+    bool masked; /* takes the mask of the lanes that call; else all do */
     lv code;
     lt type;
     uint64_t scratch_bytes;
@@ -167,8 +168,8 @@ typedef struct unit { /* one function */
     lv *results;          /* functions: pointers to the results */
     lv workgroup_id[3], workgroup_count[3], workgroup_linear;
     lv strand, first_lane; /* number of the strand; linear local id of its lane 0 */
-    lv entry_mask;         /* functions: the caller's mask; NULL with width 1, and in kernels */
-    lv lanes;              /* constant <0, 1, ..., width-1> */
+    lv entry_mask; /* functions: the caller's mask; NULL when all lanes call, and in kernels */
+    lv lanes;      /* constant <0, 1, ..., width-1> */
 
     /* Plan. */
     note *notes; /* in program order */

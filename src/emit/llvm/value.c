@@ -407,6 +407,13 @@ static void index_linear(unit *u, const ls__ir_inst *inst, const linear *a, cons
     out->valid = mk_both(u, out->valid, index_exists(u, inst, a, b));
 }
 
+/* Whether all numbers of lanes lie below a mask: the id in the first dimension is not changed. */
+static bool keeps_local_id(const unit *u, const ls__ir_inst *inst, int64_t mask)
+{
+    return inst->op == LS_OP_ID && inst->imm == LS_ID_LOCAL_ID && inst->imm2 == 0 && mask >= 0 &&
+           (mask & (mask + 1)) == 0 && mask + 1 >= (int64_t)u->workgroup[0];
+}
+
 static void find_linear(unit *u, const ls__ir_inst *inst, val *out)
 {
     val args[2] = {{0}};
@@ -451,6 +458,15 @@ static void find_linear(unit *u, const ls__ir_inst *inst, val *out)
         break;
     case LS_OP_TRUNC:
         out->stride = a.stride;
+        break;
+    case LS_OP_AND: /* proves to other passes that a lane's number is one */
+        if (constant_second && keeps_local_id(u, ls__ir_def(u->function, inst->args[0]), k)) {
+            *out = args[0];
+            return;
+        }
+        if (a.stride != 0 || b.stride != 0)
+            return;
+        out->stride = 0;
         break;
     default:
         if (a.stride != 0 || b.stride != 0)
