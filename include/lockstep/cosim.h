@@ -77,6 +77,7 @@ typedef struct ls_signal_info {
     int32_t offset; /* index of its lowest bit as declared: [offset + width - 1 : offset] */
     bool upto;      /* declared [low : high] */
     bool is_signed, is_hidden; /* hidden: the name was made by the synthesis */
+    bool is_register;          /* all its bits are of registers, also where it is an output */
 } ls_signal_info;
 LS_API ls_status ls_design_signal(const ls_design *design, uint32_t index, ls_signal_info *info,
                                   ls_error *error);
@@ -184,6 +185,13 @@ typedef struct ls_peripheral {
 /* Instances of a design on a device. Thread-safety: one thread at a time. */
 typedef struct ls_cosim ls_cosim;
 
+/* Which code is made of the netlist and its peripherals. */
+typedef enum ls_cosim_tier {
+    LS_COSIM_TIER_BOTH,     /* quick code at once, and optimised code when it is ready */
+    LS_COSIM_TIER_QUICK,    /* quick code only */
+    LS_COSIM_TIER_OPTIMIZED /* no code is run but optimised code, which is waited for */
+} ls_cosim_tier;
+
 typedef enum ls_cosim_form {
     LS_COSIM_AUTO, /* compiled, but table-driven until the code is there and where it is too large
                     */
@@ -244,6 +252,7 @@ typedef struct ls_cosim_params {
     bool stop_on_assert; /* a failed assertion stops the instance at its edge */
     void (*log)(void *context, const char *message); /* form chosen, code built; NULL = ignore */
     void *log_context;
+    ls_cosim_tier tier;
 } ls_cosim_params;
 #define LS_COSIM_PARAMS_INIT LS_INIT(ls_cosim_params)
 

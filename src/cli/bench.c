@@ -16,6 +16,7 @@ enum {
     KEY_THREADS,
     KEY_TARGET,
     KEY_FORM,
+    KEY_TIER,
     KEY_X_INIT,
     KEY_SEED,
     KEY_BATCH,
@@ -54,6 +55,10 @@ static const struct argp_option option_table[] = {
     {"form", KEY_FORM, "FORM", 0,
      "auto (default), compiled: the netlist becomes code, table: it is data, sliced: code for 64 "
      "instances at a time",
+     12},
+    {"tier", KEY_TIER, "TIER", 0,
+     "Code that is made fast (quick) or for speed (optimized, waited for) only; default: first "
+     "the one, then the other",
      12},
     {"batch", KEY_BATCH, "N", 0, "Edges of one submission; results do not depend on it", 12},
     {"cache", KEY_CACHE, "DIR", 0,
@@ -96,8 +101,13 @@ static ls_status parse_valued(int key, const char *text, ls__cli_bench *b, ls_er
     static const char *const compats[] = {"jacquard", NULL};
     uint64_t number = 0;
     int choice = 0;
+    ls_tier tier;
     ls_status status;
     switch (key) {
+    case KEY_TIER:
+        status = ls__cli_parse_tier(text, &tier, error);
+        b->tier = tier == LS_TIER_QUICK ? LS_COSIM_TIER_QUICK : LS_COSIM_TIER_OPTIMIZED;
+        return status;
     case KEY_X_INIT:
         b->randomize = strncmp(text, "random:", 7) == 0;
         if (b->randomize)
@@ -176,6 +186,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case KEY_THREADS:
     case KEY_BATCH:
     case KEY_FORM:
+    case KEY_TIER:
     case KEY_TRACE:
     case KEY_COMPAT:
         if (parse_valued(key, text, b, &error) != LS_OK)
@@ -264,6 +275,7 @@ void ls__cli_bench_params(const ls__cli_bench *b, ls_cosim_params *params)
 {
     params->device = b->opened;
     params->form = b->form;
+    params->tier = b->tier;
     params->randomize = b->randomize;
     params->seed = b->seed;
     params->compat = b->compat;

@@ -31,8 +31,14 @@ enum {
     KEY_CONSOLE,
     KEY_INPUT,
     KEY_RECORD,
-    KEY_REPLAY
+    KEY_REPLAY,
+    KEY_DUMP_DFF,
+    KEY_DUMP_CYCLES,
+    KEY_FLASH_VERBOSE,
+    KEY_RUN_PARAMS
 };
+
+enum { DUMP_CYCLES = 20 };
 
 static const struct argp_option option_table[] = {
     {"config", KEY_CONFIG, "FILE", 0,
@@ -43,6 +49,8 @@ static const struct argp_option option_table[] = {
     {"jtag-hold-cycles", KEY_JTAG_HOLD, "N", 0, "Edges between two of its bytes (default: 4)", 1},
     {"instances", KEY_INSTANCES, "N", 0,
      "Instances of the design side by side; {instance} in file names of FILE is their number", 1},
+    {"run-params", KEY_RUN_PARAMS, "FILE", 0,
+     "Seed of the jitter of clocks; where there is no such file, one is drawn and written", 1},
     {"output-vcd", KEY_OUTPUT_VCD, "FILE", 0, "Write a waveform (of instance 0)", 2},
     {"output-vcd-scope", KEY_OUTPUT_SCOPE, "NAME", 0,
      "Its outermost scope (default: the top module's name)", 2},
@@ -53,6 +61,11 @@ static const struct argp_option option_table[] = {
     {"bus-trace-csv", KEY_BUS_CSV, "FILE", 0, "Write the transfers on traced buses", 2},
     {"cosim-perf-json", KEY_PERF, "FILE", 0, "Write how fast it was", 2},
     {"report", KEY_REPORT, "FILE", 0, "Write digest and verdict of every instance as JSON", 2},
+    {"dump-dff", KEY_DUMP_DFF, "FILE", 0, "Write all registers after each of the first edges", 2},
+    {"dump-dff-cycles", KEY_DUMP_CYCLES, "N", 0,
+     "Of so many periods of the system clock (default: 20)", 2},
+    {"flash-verbose", KEY_FLASH_VERBOSE, NULL, 0,
+     "Tell of every transfer of flash and PSRAM on standard error", 3},
     {"console", KEY_CONSOLE, "NAME", 0,
      "Print the text of this UART only, or of none (default: all)", 3},
     {"input", KEY_INPUT, "NAME", 0, "Standard input goes to this UART", 3},
@@ -110,6 +123,8 @@ static const char **place_of(ls__cli_cosim_job *c, int key)
         {KEY_INPUT, &c->input},
         {KEY_RECORD, &c->record},
         {KEY_REPLAY, &c->replay},
+        {KEY_DUMP_DFF, &c->dump_dff},
+        {KEY_RUN_PARAMS, &c->run_params},
     };
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
         if (places[i].key == key)
@@ -135,6 +150,11 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case KEY_CLOCK_PERIOD:
         return parse_number(state, "--clock-period", text, 2, UINT64_C(1) << 40,
                             &c->clock_period_ps);
+    case KEY_DUMP_CYCLES:
+        return parse_number(state, "--dump-dff-cycles", text, 1, 1 << 30, &c->dump_cycles);
+    case KEY_FLASH_VERBOSE:
+        c->flash_verbose = true;
+        return 0;
     case KEY_INSTANCES:
         parse_number(state, "--instances", text, 1, 1 << 20, &number);
         c->instances = (uint32_t)number;
@@ -147,6 +167,8 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
             argp_error(state, "a configuration is needed: --config FILE");
         else if (c->record && !c->input)
             argp_error(state, "--record needs --input NAME");
+        else if (c->dump_cycles && !c->dump_dff)
+            argp_error(state, "--dump-dff-cycles needs --dump-dff FILE");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -218,9 +240,9 @@ static ls_status check_files(const ls__cli_cosim_job *c, ls_error *error)
 {
     file_visit v = {.job = c};
     const char *outputs[] = {c->output_vcd, c->stimulus_vcd, c->events, c->bus_csv,
-                             c->perf,       c->report,       c->record};
-    const char *inputs[] = {c->config_path, c->events_reference, c->commands,
-                            c->jtag_replay, c->replay,           c->bench.trace_names};
+                             c->perf,       c->report,       c->record, c->dump_dff};
+    const char *inputs[] = {c->config_path, c->events_reference,  c->commands,  c->jtag_replay,
+                            c->replay,      c->bench.trace_names, c->run_params};
     for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
         add_files(c, &v.files, NULL, inputs[i], false);
     for (uint32_t i = 0; i < c->file_count; i++)
@@ -255,6 +277,12 @@ static uint64_t time_of(void *context, uint64_t edge)
     return ls__schedule_time(c->plan->schedule, edge);
 }
 
+static uint64_t wave_time_of(void *context, uint64_t edge)
+{
+    const ls__cli_cosim_job *c = context;
+    return ls__schedule_jittered(c->plan->schedule, edge);
+}
+
 static ls_status make_plan(ls__cli_cosim_job *c, ls_error *error)
 {
     ls__plan_params params = {.design = c->bench.design,
@@ -264,6 +292,8 @@ static ls_status make_plan(ls__cli_cosim_job *c, ls_error *error)
                               .compat = c->bench.compat,
                               .jtag_replay = c->jtag_replay,
                               .jtag_hold = c->jtag_hold,
+                              .flash_verbose = c->flash_verbose,
+                              .master_seed = c->master_seed,
                               .warn = ls__cli_bench_note,
                               .context = &c->bench};
     ls_status status = ls__plan_create(&params, &c->plan, error);
@@ -290,7 +320,7 @@ static ls_status open_waves(ls__cli_cosim_job *c, ls_error *error)
         wave.from_edge = ls__schedule_edge(c->plan->schedule, c->bench.from);
     if (c->bench.to != UINT64_MAX)
         wave.to_edge = ls__schedule_edge(c->plan->schedule, c->bench.to);
-    ls_status status = ls__waves_create(c->bench.design, time_of, c, &c->waves, error);
+    ls_status status = ls__waves_create(c->bench.design, wave_time_of, c, &c->waves, error);
     if (status == LS_OK && c->output_vcd) {
         status = ls__cli_bench_names(&c->bench, &wave, error);
         if (c->bench.compat && !c->bench.has_trace)
@@ -330,30 +360,39 @@ static ls_status read_commands(ls__cli_cosim_job *c, ls_error *error)
     return status;
 }
 
+static ls_status open_dump(ls__cli_cosim_job *c, ls_error *error)
+{
+    return c->dump_dff ? ls__dump_create(c->bench.design, c->dump_dff, &c->dump, error) : LS_OK;
+}
+
 static ls_status make_run(ls__cli_cosim_job *c, ls_error *error)
 {
     ls_cosim_params cosim = LS_COSIM_PARAMS_INIT;
     ls__cli_bench_params(&c->bench, &cosim);
     cosim.instances = c->instances;
     cosim.stop_on_assert = c->config.stop_on_assert;
-    ls__run_params params = {.design = c->bench.design,
-                             .plan = c->plan,
-                             .cosim = &cosim,
-                             .check = c->check_device,
-                             .waves = c->waves,
-                             .events = c->event_list,
-                             .commands = c->command_list,
-                             .batch = c->bench.batch,
-                             .max_edges = c->bench.max_edges,
-                             .compat = c->bench.compat,
-                             .live_source = UINT32_MAX,
-                             .live = ls__cli_cosim_live,
-                             .record = c->record_file ? ls__cli_cosim_record : NULL,
-                             .byte = ls__cli_cosim_byte,
-                             .message = ls__cli_cosim_message,
-                             .progress = ls__cli_cosim_progress,
-                             .context = c,
-                             .cancel = ls__cli_signal_flag()};
+    ls__run_params params = {
+        .design = c->bench.design,
+        .plan = c->plan,
+        .cosim = &cosim,
+        .check = c->check_device,
+        .waves = c->waves,
+        .events = c->event_list,
+        .commands = c->command_list,
+        .batch = c->bench.batch,
+        .max_edges = c->bench.max_edges,
+        .compat = c->bench.compat,
+        .live_source = UINT32_MAX,
+        .live = ls__cli_cosim_live,
+        .record = c->record_file ? ls__cli_cosim_record : NULL,
+        .byte = ls__cli_cosim_byte,
+        .message = ls__cli_cosim_message,
+        .progress = ls__cli_cosim_progress,
+        .transfer = c->flash_verbose ? ls__cli_cosim_transfer : NULL,
+        .dump = c->dump,
+        .dump_edges = ls__plan_edges(c->plan, c->dump_cycles ? c->dump_cycles : DUMP_CYCLES),
+        .context = c,
+        .cancel = ls__cli_signal_flag()};
     if (c->input) {
         params.live_source = ls__cli_cosim_find(c, c->input, LS__MODEL_UART_RX);
         if (params.live_source == UINT32_MAX)
@@ -371,6 +410,8 @@ static ls_status open_all(ls__cli_cosim_job *c, ls_error *error)
     ls_status status = read_config(c, error);
     if (status == LS_OK)
         status = check_files(c, error);
+    if (status == LS_OK && c->run_params)
+        status = ls__cli_run_params(c->run_params, &c->master_seed, error);
     if (status == LS_OK)
         status = load_netlist(c, error);
     if (status == LS_OK)
@@ -385,6 +426,8 @@ static ls_status open_all(ls__cli_cosim_job *c, ls_error *error)
         status = ls__cli_cosim_open_io(c, error);
     if (status == LS_OK)
         status = open_waves(c, error);
+    if (status == LS_OK)
+        status = open_dump(c, error);
     if (status == LS_OK)
         status = make_run(c, error);
     return status;
@@ -424,6 +467,10 @@ static int run_job(ls__cli_cosim_job *c)
         good = false;
         if (!c->waves_failed)
             ls__cli_print_error(&error);
+    }
+    if (ls__dump_close(&c->dump, &error) != LS_OK) {
+        good = false;
+        ls__cli_print_error(&error);
     }
     if (has_run)
         good &= ls__cli_cosim_report(c, &passed);

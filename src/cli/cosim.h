@@ -15,7 +15,9 @@ typedef struct ls__cli_cosim_job {
     const char *output_vcd, *stimulus_vcd, *output_scope;
     const char *events, *events_reference, *commands, *bus_csv, *perf, *report;
     const char *jtag_replay, *check_with, *console, *input, *record, *replay;
-    uint64_t jtag_hold, clock_period_ps;
+    const char *dump_dff, *run_params;
+    uint64_t jtag_hold, clock_period_ps, dump_cycles, master_seed;
+    bool flash_verbose;
     uint32_t instances;
     char **files;
     uint32_t file_count;
@@ -30,6 +32,7 @@ typedef struct ls__cli_cosim_job {
     ls_device *check_device;
     ls__run *run;
     ls__os_appender *record_file;
+    ls__dump *dump;
     /* while it runs */
     uint64_t begun_ns, shown_ns, run_ns;
     bool progress_shown;
@@ -51,9 +54,14 @@ ls_status ls__cli_cosim_record(void *context, uint64_t edge, const uint8_t *byte
                                ls_error *error);
 void ls__cli_cosim_byte(void *context, uint32_t source, uint8_t byte);
 void ls__cli_cosim_message(void *context, const ls_cosim_event *event, uint64_t time_ps);
+void ls__cli_cosim_transfer(void *context, const ls_cosim_event *event, uint64_t time_ps);
 void ls__cli_cosim_progress(void *context, uint64_t edge);
 /* The peripheral of that name and kind; UINT32_MAX: none. */
 uint32_t ls__cli_cosim_find(const ls__cli_cosim_job *c, const char *name, ls__model_kind kind);
+
+/* --- run_params.c --------------------------------------------------------------------------- */
+/* Reads the seed, or draws one and writes it where there is no such file. */
+ls_status ls__cli_run_params(const char *path, uint64_t *seed, ls_error *error);
 
 /* --- cosim_report.c: files at the end --------------------------------------------------------- */
 /* Writes all that was asked for, and says what cannot be written; false: something could not.

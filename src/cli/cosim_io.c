@@ -122,6 +122,23 @@ void ls__cli_cosim_message(void *context, const ls_cosim_event *event, uint64_t 
     }
 }
 
+void ls__cli_cosim_transfer(void *context, const ls_cosim_event *event, uint64_t time_ps)
+{
+    ls__cli_cosim_job *c = context;
+    char who[32] = "";
+    hide_progress(c);
+    end_line(c);
+    fflush(stdout);
+    if (c->instances > 1)
+        snprintf(who, sizeof who, "instance %u: ", event->instance);
+    ls__cli_print_line(stderr,
+                       "lockstep: %sedge %llu (%llu ps): %s: command 0x%02llX, address 0x%06llX, "
+                       "%llu bytes",
+                       who, (unsigned long long)event->edge, (unsigned long long)time_ps,
+                       c->plan->models[event->source].name, (unsigned long long)(event->a & 255),
+                       (unsigned long long)(event->a >> 8), (unsigned long long)event->b);
+}
+
 void ls__cli_cosim_progress(void *context, uint64_t edge)
 {
     ls__cli_cosim_job *c = context;

@@ -90,7 +90,8 @@ ls_status ls_design_signal(const ls_design *design, uint32_t index, ls_signal_in
                              .offset = s->offset,
                              .upto = s->upto,
                              .is_signed = s->is_signed,
-                             .is_hidden = s->hidden};
+                             .is_hidden = s->hidden,
+                             .is_register = s->is_register};
     return LS_OK;
 }
 

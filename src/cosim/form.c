@@ -80,7 +80,8 @@ ls_status ls__form_compile(const ls_cosim *cosim, ls__form *form, const _Atomic 
         return status;
     }
     ls_program_params params = LS_PROGRAM_PARAMS_INIT;
-    params.tier = LS_TIER_QUICK;
+    bool is_quick = cosim->params.tier != LS_COSIM_TIER_OPTIMIZED;
+    params.tier = is_quick ? LS_TIER_QUICK : LS_TIER_OPTIMIZED;
     status = ls_program_create(cosim->device, module, &params, &form->program, error);
     ls_module_destroy(&module);
     if (status == LS_OK)
@@ -236,7 +237,7 @@ ls_status ls__form_install(ls_cosim *cosim, ls__form *form, ls_error *error)
     cosim->counters.form = form->kind;
     cosim->edges_before = cosim->counters.edges;
     /* Better code comes when it is ready; without it, the run goes on as it is. */
-    if (form->kind != LS_COSIM_TABLE)
+    if (form->kind != LS_COSIM_TABLE && cosim->params.tier == LS_COSIM_TIER_BOTH)
         ls_program_optimize(form->program, NULL);
     return cosim->seeded ? ls__traced_upload(cosim, error) : LS_OK;
 }
@@ -309,7 +310,8 @@ ls_status ls__form_advance(ls_cosim *cosim, ls_error *error)
     ls__form *form = ls__form_job_take(cosim);
     if (!form)
         return LS_OK;
-    ls__log(cosim, "compiled%s: %u blocks; optimised code follows",
-            form->sliced ? ", 64 instances in a word" : "", form->block_count);
+    const char *rest = cosim->params.tier == LS_COSIM_TIER_BOTH ? "; optimised code follows" : "";
+    ls__log(cosim, "compiled%s: %u blocks%s", form->sliced ? ", 64 instances in a word" : "",
+            form->block_count, rest);
     return ls__form_install(cosim, form, error);
 }

@@ -178,6 +178,18 @@ static const ls__type_pin wishbone_trace_pins[] = {
     {"adr", false, 0, NULL}, {"dat_w", false, 0, NULL}, {"dat_r", false, 0, NULL},
     {"ack", false, 1, NULL}, {"err", false, 0, NULL},   {"clk", false, UINT64_MAX, NULL}};
 
+static const ls__type_pin ahb_trace_pins[] = {
+    {"hclk", false, 0, NULL},   {"htrans", false, 0, NULL}, {"hwrite", false, 0, NULL},
+    {"haddr", false, 0, NULL},  {"hwdata", false, 0, NULL}, {"hrdata", false, 0, NULL},
+    {"hready", false, 1, NULL}, {"hsel", false, 1, NULL},   {"hresp", false, 0, NULL},
+    {"hburst", false, 0, NULL}};
+
+static uint64_t ahb_words(const uint64_t *p)
+{
+    (void)p;
+    return 11;
+}
+
 static uint64_t trace_words(const uint64_t *p)
 {
     (void)p;
@@ -197,6 +209,7 @@ const ls__peripheral_type ls__peripheral_types[] = {
     TYPE(jtag, check_jtag),
     TYPE(random, check_random),
     {"apb_trace", apb_trace_pins, COUNT(apb_trace_pins), NULL, 0, NULL, trace_words},
+    {"ahb_trace", ahb_trace_pins, COUNT(ahb_trace_pins), NULL, 0, NULL, ahb_words},
     {"wishbone_trace", wishbone_trace_pins, COUNT(wishbone_trace_pins), NULL, 0, NULL, trace_words},
 };
 const uint32_t ls__peripheral_type_count = COUNT(ls__peripheral_types);

@@ -241,11 +241,11 @@ static void read_clock(reader *r, const json_t *object, ls__config *c)
     clock->name = ls__json_text(r, object, "name");
     clock->pin = need_pin(r, object, "signal", "gpio");
     clock->place = ls__json_place(r);
-    ls__json_ignore(r, object, "jitter_ps");
     ls__json_get(r, object, "period_ps", true);
     clock->period_ps = ls__json_number_from(r, object, "period_ps", 2, MAX_TIME, 0);
     clock->phase_ps = ls__json_number(r, object, "phase_offset_ps", MAX_TIME, 0);
     clock->high_ps = ls__json_number_from(r, object, "high_ps", 1, MAX_TIME, 0);
+    clock->jitter_ps = ls__json_number(r, object, "jitter_ps", MAX_TIME, 0);
     if (clock->high_ps >= clock->period_ps)
         ls__json_fail(r, "high_ps must be less than period_ps");
 }

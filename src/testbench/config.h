@@ -30,6 +30,7 @@ typedef struct ls__config_clock {
     const char *name, *place;
     ls__config_pin pin;
     uint64_t period_ps, phase_ps, high_ps; /* high 0: half */
+    uint64_t jitter_ps;
 } ls__config_clock;
 
 typedef struct ls__config_flash {

@@ -58,13 +58,23 @@ static const naming namings[] = {
 };
 enum { NAMINGS = sizeof namings / sizeof *namings };
 
+/* Of an AHB transfer, which is eight times as much in the number of its event. */
+static const char *const bursts[] = {"SINGLE", "INCR",  "WRAP4",  "INCR4",
+                                     "WRAP8",  "INCR8", "WRAP16", "INCR16"};
+
+static bool has_bursts(const ls__model *model)
+{
+    return model->kind == LS__MODEL_BUS && strncmp(model->protocol, "ahb", 3) == 0;
+}
+
 const char *ls__event_name(const ls__model *model, uint32_t kind, bool compat, char buffer[32])
 {
+    uint32_t named = model->kind == LS__MODEL_BUS ? kind % 8 : kind;
     for (uint32_t i = 0; i < model->event_count; i++)
         if (model->events[i].kind == kind)
             return model->events[i].name;
     for (size_t i = 0; i < NAMINGS; i++)
-        if (namings[i].model == model->kind && namings[i].kind == kind)
+        if (namings[i].model == model->kind && namings[i].kind == named)
             return compat && !namings[i].in_compat ? NULL : namings[i].name;
     snprintf(buffer, 32, "event%u", kind);
     return buffer;
@@ -84,6 +94,9 @@ json_t *ls__event_payload(const ls__model *model, uint32_t kind, uint64_t a, uin
 {
     if (model->kind == LS__MODEL_GPIO)
         return bits_text(a, model->watched_count);
+    if (has_bursts(model))
+        return json_pack("{s:I, s:I, s:s}", "addr", (json_int_t)a, "data", (json_int_t)b, "burst",
+                         bursts[kind / 8 % 8]);
     if (model->kind == LS__MODEL_BUS)
         return json_pack("{s:I, s:I}", "addr", (json_int_t)a, "data", (json_int_t)b);
     if (model->kind == LS__MODEL_FLASH && kind == 3)
@@ -127,6 +140,10 @@ bool ls__event_find(const ls__model *model, const char *name, const json_t *payl
         *kind = (uint32_t)strtoul(name + 5, &end, 10);
         found = *end == 0;
     }
+    const char *burst = json_string_value(json_object_get(payload, "burst"));
+    for (uint32_t i = 0; found && burst && has_bursts(model) && i < 8; i++)
+        if (strcmp(bursts[i], burst) == 0)
+            *kind += 8 * i;
     if (found)
         *a = first_value(model, *kind, payload);
     return found;
@@ -337,10 +354,11 @@ ls_status ls__events_write_buses(const ls__events *e, const char *path, uint32_t
         const ls__model *model = &e->plan->models[v->source];
         if (v->instance != instance || model->kind != LS__MODEL_BUS)
             continue;
-        ls__strbuf_printf(&out, "%llu,%s,%s,%s,0x%llX,0x%llX,%s,\n", (unsigned long long)v->edge,
+        ls__strbuf_printf(&out, "%llu,%s,%s,%s,0x%llX,0x%llX,%s,%s\n", (unsigned long long)v->edge,
                           model->name, model->protocol, v->kind % 2 ? "RD" : "WR",
                           (unsigned long long)v->a, (unsigned long long)v->b,
-                          v->kind > 2 ? "ERR" : "OK");
+                          v->kind % 8 > 2 ? "ERR" : "OK",
+                          has_bursts(model) ? bursts[v->kind / 8 % 8] : "");
     }
     ls_status status = e->failed ? ls__fail_oom(error, e->count) : write_text(path, &out, error);
     ls__strbuf_finish(&out);

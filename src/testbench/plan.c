@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "base/os.h"
 #include "base/status.h"
@@ -195,6 +196,23 @@ static uint64_t system_period(const ls__config *c)
     return c->clock_count ? c->clocks[0].period_ps : DEFAULT_PERIOD_PS;
 }
 
+static void plan_jitter(ls__planner *p)
+{
+    const ls__config *c = p->config;
+    uint64_t most = ls__schedule_most_jitter(p->plan.schedule);
+    for (uint32_t i = 0; i < c->clock_count; i++) {
+        const ls__config_clock *from = &c->clocks[i];
+        const char *name = from->name         ? from->name
+                           : from->pin.signal ? from->pin.signal
+                                              : from->place;
+        ls__schedule_set_jitter(p->plan.schedule, i, from->jitter_ps,
+                                ls__hash64(name, strlen(name), p->params.master_seed));
+        if (from->jitter_ps > most)
+            ls__planner_warn(p, "%s: %s.jitter_ps: cut to %llu ps, so that edges stay in order",
+                             p->params.config_path, from->place, (unsigned long long)most);
+    }
+}
+
 static void plan_clocks(ls__planner *p)
 {
     const ls__config *c = p->config;
@@ -227,6 +245,8 @@ static void plan_clocks(ls__planner *p)
     if (p->status == LS_OK)
         p->status =
             ls__schedule_create(clocks, count, p->params.compat, &p->plan.schedule, p->error);
+    if (p->status == LS_OK)
+        plan_jitter(p);
 }
 
 /* --- constants and reset ---------------------------------------------------------------------- */
@@ -272,6 +292,11 @@ static void plan_levels(ls__planner *p)
     if (p->plan.reset_edges)
         add_op(p, 0, ref, c->reset_active_high);
     add_op(p, p->plan.reset_edges, ref, !c->reset_active_high);
+}
+
+uint64_t ls__plan_edges(const ls__plan *plan, uint64_t cycles)
+{
+    return edge_of_cycle((const ls__planner *)plan, cycles);
 }
 
 /* --- contents --------------------------------------------------------------------------------- */

@@ -29,6 +29,7 @@ typedef struct ls__model {
     uint32_t pin_count;   /* gpio: pins that are driven */
     uint32_t watched_count;
     uint64_t frame_edges;           /* uart_rx: of a whole frame */
+    bool is_told_only;              /* flash: transfers are told of, but are no events */
     const ls__config_event *events; /* names; else "event" and the number */
     uint32_t event_count;
 } ls__model;
@@ -41,6 +42,8 @@ typedef struct ls__plan_params {
     bool compat;
     const char *jtag_replay; /* instead of the configuration's; may be NULL */
     uint64_t jtag_hold;      /* edges; 0 = not given */
+    bool flash_verbose;      /* flashes tell of all transfers */
+    uint64_t master_seed;    /* of jitter */
     void (*warn)(void *context, const char *message);
     void *context;
 } ls__plan_params;
@@ -58,6 +61,9 @@ typedef struct ls__plan {
 
 ls_status ls__plan_create(const ls__plan_params *params, ls__plan **plan, ls_error *error);
 void ls__plan_destroy(ls__plan **plan); /* accepts NULL, writes NULL */
+
+/* The first edge at so many periods of the system clock. */
+uint64_t ls__plan_edges(const ls__plan *plan, uint64_t cycles);
 
 /* On a new cosim: the schedule, contents of memories and registers. */
 ls_status ls__plan_apply(const ls__plan *plan, ls_cosim *cosim, ls_error *error);

@@ -237,7 +237,8 @@ static void plan_flash(ls__planner *p, const ls__config_flash *f)
         add_parameter(&b, "enter_qpi_cmd", f->enter_qpi_cmd);
     add_parameter(&b, "quad_write_cmd", f->quad_write_cmd);
     add_parameter(&b, "read_dummy_cycles", f->read_dummy_cycles);
-    add_parameter(&b, "report", f->report);
+    add_parameter(&b, "report", f->report || p->params.flash_verbose);
+    b.model.is_told_only = !f->report;
     if (p->params.compat) {
         add_parameter(&b, "reset_edges", p->plan.reset_edges);
         add_parameter(&b, "compat", 1);
@@ -317,36 +318,76 @@ static const char *override_of(const ls__config_bus *bus, const char *pin)
     return NULL;
 }
 
+/* What is traced of a bus. The names of pins are those of the protocol; `clock` may be one of them.
+ * Pins behind the NULL may be missing. */
+typedef struct bus_type {
+    const char *protocol, *peripheral, *clock;
+    const char *pins[12];
+    bool needs_clock; /* that of the design, unless one is named */
+} bus_type;
+
+static const bus_type bus_types[] = {
+    {"apb3",
+     "apb_trace",
+     "pclk",
+     {"psel", "penable", "pwrite", "paddr", "pwdata", "prdata", NULL, "pready", "pslverr"},
+     false},
+    {"wishbone",
+     "wishbone_trace",
+     "clk",
+     {"cyc", "stb", "we", "adr", "dat_w", "dat_r", NULL, "ack", "err"},
+     false},
+    {"ahb-lite",
+     "ahb_trace",
+     "hclk",
+     {"htrans", "hwrite", "haddr", "hwdata", "hrdata", NULL, "hready", "hsel", "hresp", "hburst"},
+     true},
+    {"ahb5", /* what it has in common with AHB-Lite */
+     "ahb_trace",
+     "hclk",
+     {"htrans", "hwrite", "haddr", "hwdata", "hrdata", NULL, "hready", "hsel", "hresp", "hburst"},
+     true},
+};
+
+/* Without a clock of its own APB and Wishbone are looked at whenever they change. */
+static void add_bus_clock(builder *b, const ls__config_bus *bus, const bus_type *type)
+{
+    ls_signal_ref ref;
+    const ls__config *c = b->p->config;
+    const char *given = override_of(bus, type->clock);
+    bool has_clock = c->clock.signal || c->clock.gpio >= 0;
+    if (given) {
+        if (ls__planner_find(b->p, given, true, &ref, "%s: %s", b->place, type->clock))
+            add_pin(b, type->clock, ref, false);
+    } else if (type->needs_clock) {
+        const ls__config_pin *clock = has_clock ? &c->clock : &c->clocks[0].pin;
+        if (ls__planner_pin(b->p, clock, true, true, &ref, "%s: %s", b->place, type->clock))
+            add_pin(b, type->clock, ref, false);
+    }
+}
+
 static void plan_bus(ls__planner *p, const ls__config_bus *bus, uint32_t index)
 {
-    /* Those behind the NULL may be missing. */
-    static const char *const apb[] = {"psel", "penable", "pwrite",  "paddr", "pwdata", "prdata",
-                                      NULL,   "pready",  "pslverr", "pclk",  NULL};
-    static const char *const wishbone[] = {"cyc", "stb", "we",  "adr", "dat_w", "dat_r",
-                                           NULL,  "ack", "err", "clk", NULL};
     const char *place = ls__arena_printf(&p->arena, ".bus_traces[%u]", index);
-    bool is_apb = strcmp(bus->protocol, "apb3") == 0, is_needed = true;
-    if (!is_apb && strcmp(bus->protocol, "wishbone") != 0) {
-        ls__planner_warn(p, "%s: %s is not traced yet", place, bus->protocol);
-        return;
-    }
-    builder b = begin(p, is_apb ? "apb_trace" : "wishbone_trace", LS__MODEL_BUS, bus->name, place);
-    for (const char *const *pin = is_apb ? apb : wishbone; *pin || is_needed; pin++) {
+    const bus_type *type = bus_types;
+    while (strcmp(type->protocol, bus->protocol) != 0)
+        type++;
+    builder b = begin(p, type->peripheral, LS__MODEL_BUS, bus->name, place);
+    bool is_needed = true;
+    for (const char *const *pin = type->pins; *pin || is_needed; pin++) {
         ls_signal_ref ref;
         if (!*pin) {
             is_needed = false;
             continue;
         }
         const char *given = override_of(bus, *pin);
-        bool is_clock = strcmp(*pin, "pclk") == 0 || strcmp(*pin, "clk") == 0;
-        if (is_clock && !given)
-            continue; /* by name only: it changes when transfers are reported */
         const char *name =
             given ? given
                   : ls__arena_printf(&p->arena, "%s%s", bus->prefix ? bus->prefix : "", *pin);
         if (ls__planner_find(p, name, is_needed || given, &ref, "%s: %s", place, *pin))
             add_pin(&b, *pin, ref, false);
     }
+    add_bus_clock(&b, bus, type);
     b.model.protocol = bus->protocol;
     finish(&b, "");
 }
@@ -358,10 +399,10 @@ static ls__model_kind kind_of(const ls__config_peripheral *c)
     static const struct {
         const char *type;
         ls__model_kind kind;
-    } known[] = {{"uart_tx", LS__MODEL_UART_TX},   {"uart_rx", LS__MODEL_UART_RX},
-                 {"gpio", LS__MODEL_GPIO},         {"jtag", LS__MODEL_JTAG},
-                 {"spi_flash", LS__MODEL_FLASH},   {"apb_trace", LS__MODEL_BUS},
-                 {"wishbone_trace", LS__MODEL_BUS}};
+    } known[] = {{"ahb_trace", LS__MODEL_BUS},   {"uart_tx", LS__MODEL_UART_TX},
+                 {"uart_rx", LS__MODEL_UART_RX}, {"gpio", LS__MODEL_GPIO},
+                 {"jtag", LS__MODEL_JTAG},       {"spi_flash", LS__MODEL_FLASH},
+                 {"apb_trace", LS__MODEL_BUS},   {"wishbone_trace", LS__MODEL_BUS}};
     for (size_t i = 0; !c->source && i < sizeof known / sizeof *known; i++)
         if (strcmp(known[i].type, c->type) == 0)
             return known[i].kind;
@@ -386,6 +427,21 @@ static void set_queue(builder *b, const ls__config_peripheral *c)
     }
 }
 
+static void add_given_parameters(builder *b, const ls__config_peripheral *c)
+{
+    bool tells = b->model.kind == LS__MODEL_FLASH && b->p->params.flash_verbose;
+    b->model.is_told_only = tells;
+    for (uint32_t i = 0; i < c->parameter_count; i++) {
+        bool is_report = strcmp(c->parameters[i].name, "report") == 0;
+        if (tells && is_report)
+            b->model.is_told_only = c->parameters[i].value == 0;
+        else
+            add_parameter(b, c->parameters[i].name, c->parameters[i].value);
+    }
+    if (tells)
+        add_parameter(b, "report", 1);
+}
+
 static void plan_peripheral(ls__planner *p, const ls__config_peripheral *c, uint32_t index)
 {
     const char *place = ls__arena_printf(&p->arena, ".peripherals[%u]", index);
@@ -400,8 +456,7 @@ static void plan_peripheral(ls__planner *p, const ls__config_peripheral *c, uint
             ls__vec_push(&p->arena, &b.pins,
                          ((ls_pin){.name = wire->pin, .constant = wire->constant}));
     }
-    for (uint32_t i = 0; i < c->parameter_count; i++)
-        add_parameter(&b, c->parameters[i].name, c->parameters[i].value);
+    add_given_parameters(&b, c);
     if (c->source) {
         char *path = ls__plan_path(p->params.config_path, c->source, 0);
         if (path) {
@@ -417,8 +472,9 @@ static void plan_peripheral(ls__planner *p, const ls__config_peripheral *c, uint
     b.made.memory_words = (uint32_t)c->memory_words;
     b.model.events = c->events;
     b.model.event_count = c->event_count;
-    if (b.model.kind == LS__MODEL_BUS)
-        b.model.protocol = strcmp(c->type, "apb_trace") == 0 ? "apb3" : "wishbone";
+    for (size_t i = 0; b.model.kind == LS__MODEL_BUS && !b.model.protocol; i++)
+        if (strcmp(c->type, bus_types[i].peripheral) == 0)
+            b.model.protocol = bus_types[i].protocol;
     set_queue(&b, c);
     finish(&b, "");
 }

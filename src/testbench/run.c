@@ -37,6 +37,12 @@ static void on_changes(void *context, uint64_t edge, const uint32_t *traced, uin
 static void on_peripheral_event(ls__run *run, const ls_cosim_event *event)
 {
     const ls__model *model = &run->p.plan->models[event->source];
+    bool is_transfer = model->kind == LS__MODEL_FLASH && event->kind == 3;
+    if (is_transfer && run->p.transfer)
+        run->p.transfer(run->p.context, event,
+                        ls__schedule_time(run->p.plan->schedule, event->edge));
+    if (is_transfer && model->is_told_only)
+        return;
     ls__events_add(run->p.events, event);
     if (run->p.commands)
         ls__commands_event(run->p.commands, event);
@@ -99,6 +105,10 @@ ls_status ls__run_create(const ls__run_params *params, ls__run **run, ls_error *
     r->cosim_params = *params->cosim;
     r->instance_count = params->cosim->instances ? params->cosim->instances : 1;
     r->live_edges = 256;
+    if (!params->dump)
+        r->p.dump_edges = 0;
+    else if (params->compat) /* its batches are of one edge then */
+        ls__events_single_until(params->events, params->dump_edges);
     r->instances = ls__mem_alloc(r->instance_count, sizeof *r->instances);
     r->busy_until = ls__mem_alloc(params->plan->peripheral_count, sizeof *r->busy_until);
     ls_status status = LS_OK;
@@ -194,6 +204,8 @@ static uint64_t step_end(const ls__run *run, uint64_t edge)
     }
     if (run->p.live_source != UINT32_MAX && !run->live_ended && run->live_edges < length)
         length = run->live_edges;
+    if (edge < run->p.dump_edges)
+        length = 1;
     return edge + (left < length ? left : length);
 }
 
@@ -296,7 +308,9 @@ static ls_status run_step(ls__run *run, uint64_t *next, ls_error *error)
     uint64_t edge = *next, until = step_end(run, edge), begun_ns = ls__os_now_ns();
     uint32_t used = 0;
     const ls__plan *plan = run->p.plan;
-    if (!run->instances[0].is_done)
+    const uint64_t begun_edge = edge;
+    bool was_running = !run->instances[0].is_done;
+    if (was_running)
         ls__waves_prepare(run->p.waves, run->sides[0].cosim, edge, &until);
     ls_status status = take_live(run, edge, error);
     if (status == LS_OK)
@@ -310,6 +324,9 @@ static ls_status run_step(ls__run *run, uint64_t *next, ls_error *error)
         if (status == LS_OK)
             status = settle_all(run, error);
     }
+    if (status == LS_OK && begun_edge < run->p.dump_edges && was_running)
+        status = ls__dump_edge(run->p.dump, run->sides[0].cosim, begun_edge,
+                               ls__schedule_time(plan->schedule, begun_edge), error);
     adapt_live(run, until - edge, ls__os_now_ns() - begun_ns);
     return status;
 }

@@ -8,6 +8,7 @@
 
 #include "lockstep/cosim.h"
 #include "testbench/commands.h"
+#include "testbench/dump.h"
 #include "testbench/events.h"
 #include "testbench/plan.h"
 #include "testbench/waves.h"
@@ -36,6 +37,11 @@ typedef struct ls__run_params {
     /* Other events; `time` of its edge. */
     void (*message)(void *context, const ls_cosim_event *event, uint64_t time);
     void (*progress)(void *context, uint64_t edge); /* now and then */
+    /* Of a flash that is to be told of (ls__plan_params): a transfer's event, not among the others.
+     */
+    void (*transfer)(void *context, const ls_cosim_event *event, uint64_t time);
+    ls__dump *dump;      /* may be NULL: registers of the first edges */
+    uint64_t dump_edges; /* so many */
     void *context;
     const volatile int *cancel; /* not 0: stop */
 } ls__run_params;

@@ -15,6 +15,8 @@ enum { MAX_PERIODIC_EDGES = 1 << 14, PIECE_EDGES = 1 << 14 };
 
 typedef struct clock_state {
     ls__clock clock;
+    uint32_t number;
+    uint64_t jitter_ps, seed;
     uint64_t next_ps; /* of its next change */
     bool rises;       /* that change */
 } clock_state;
@@ -33,6 +35,7 @@ struct ls__schedule {
     uint32_t period_edges;
     uint64_t rate_edges, rate_ps; /* edges in a time, on average */
     uint64_t *times;              /* periodic: [period_edges]; streamed: of the piece */
+    uint32_t *movers;             /* the same: 1 + the first clock that changes; 0: none */
     uint64_t piece_edge;          /* streamed: edge of times[0] */
     uint32_t piece_count;
     ls_edge_op *ops; /* periodic */
@@ -75,8 +78,10 @@ static bool start(const ls__schedule *s, const ls__clock *clocks, position *p)
 {
     p->edge = p->time_ps = 0;
     p->clocks = ls__mem_alloc(s->clock_count, sizeof *p->clocks);
-    for (uint32_t i = 0; p->clocks && i < s->clock_count; i++)
+    for (uint32_t i = 0; p->clocks && i < s->clock_count; i++) {
         start_clock(&p->clocks[i], &clocks[i]);
+        p->clocks[i].number = i;
+    }
     return p->clocks != NULL;
 }
 
@@ -146,6 +151,8 @@ static void keep_op(void *context, const clock_state *clock)
 {
     collect *c = context;
     ls__schedule *s = c->schedule;
+    if (!s->movers[c->edge])
+        s->movers[c->edge] = 1 + clock->number;
     if (clock->clock.signal.width == 0)
         return;
     if (s->op_count == MAX_PERIODIC_EDGES * 2) {
@@ -161,8 +168,9 @@ static ls_status collect_period(ls__schedule *s, const ls__clock *clocks, ls_err
     position p;
     collect c = {.schedule = s};
     s->times = ls__mem_alloc(MAX_PERIODIC_EDGES + 1, sizeof *s->times);
+    s->movers = ls__mem_alloc(MAX_PERIODIC_EDGES + 1, sizeof *s->movers);
     s->ops = ls__mem_alloc(MAX_PERIODIC_EDGES * 2, sizeof *s->ops);
-    if (!s->times || !s->ops || !start(s, clocks, &p))
+    if (!s->times || !s->movers || !s->ops || !start(s, clocks, &p))
         return ls__fail_oom(error, MAX_PERIODIC_EDGES * sizeof *s->ops);
     bool is_endless = s->is_streamed;
     while (!c.failed && (is_endless || peek(s, &p) < s->period_ps)) {
@@ -210,6 +218,7 @@ void ls__schedule_destroy(ls__schedule **schedule)
     ls__mem_free(s->timed);
     ls__mem_free(s->now.clocks);
     ls__mem_free(s->ops);
+    ls__mem_free(s->movers);
     ls__mem_free(s->times);
     ls__mem_free(s);
 }
@@ -242,6 +251,8 @@ static void push_change(void *context, const clock_state *clock)
     collect *c = context;
     ls__schedule *s = c->schedule;
     ls_timed_op op = {s->now.edge - 1, clock->clock.signal, clock->rises};
+    if (!s->movers[s->piece_count])
+        s->movers[s->piece_count] = 1 + clock->number;
     if (op.signal.width)
         c->failed |= !push(s, &op);
 }
@@ -259,6 +270,7 @@ ls_status ls__schedule_extend(ls__schedule *s, ls_cosim *cosim, ls_cosim *other,
         if (*until - s->now.edge > PIECE_EDGES)
             *until = s->now.edge + PIECE_EDGES;
         while (!c.failed && s->now.edge < *until) {
+            s->movers[s->piece_count] = 0;
             step(s, &s->now, push_change, &c);
             s->times[s->piece_count++] = s->now.time_ps;
             for (; used < extra_count && extra[used].edge < s->now.edge; used++)
@@ -302,6 +314,38 @@ uint64_t ls__schedule_time(const ls__schedule *s, uint64_t edge)
         return 0;
     uint64_t place = edge - s->piece_edge;
     return s->times[place < s->piece_count ? place : s->piece_count - 1];
+}
+
+uint64_t ls__schedule_most_jitter(const ls__schedule *s)
+{
+    return (s->grid_ps - 1) / 2;
+}
+
+void ls__schedule_set_jitter(ls__schedule *s, uint32_t clock, uint64_t jitter_ps, uint64_t seed)
+{
+    s->now.clocks[clock].jitter_ps = jitter_ps;
+    s->now.clocks[clock].seed = seed;
+}
+
+/* One step of splitmix64. */
+static uint64_t mix(uint64_t z)
+{
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+uint64_t ls__schedule_jittered(const ls__schedule *s, uint64_t edge)
+{
+    uint64_t time = ls__schedule_time(s, edge), most = ls__schedule_most_jitter(s);
+    uint64_t place = s->is_streamed ? edge - s->piece_edge : edge % s->period_edges;
+    if (edge == 0 || (s->is_streamed && (edge < s->piece_edge || place >= s->piece_count)) ||
+        !s->movers[place])
+        return time;
+    const clock_state *clock = &s->now.clocks[s->movers[place] - 1];
+    uint64_t jitter = clock->jitter_ps < most ? clock->jitter_ps : most;
+    uint64_t drawn = mix(clock->seed + (edge + 1) * UINT64_C(0x9e3779b97f4a7c15));
+    return time - jitter + drawn % (2 * jitter + 1);
 }
 
 static uint64_t count_edges(const ls__schedule *s, uint64_t time_ps)

@@ -44,6 +44,14 @@ ls_status ls__schedule_requeue(const ls__schedule *schedule, ls_cosim *cosim, ui
 
 /* The time of an edge. Streamed: one of the last piece. */
 uint64_t ls__schedule_time(const ls__schedule *schedule, uint64_t edge);
+/* How far edges of a clock are moved in waveforms, either way. */
+void ls__schedule_set_jitter(ls__schedule *schedule, uint32_t clock, uint64_t jitter_ps,
+                             uint64_t seed);
+/* The same as waveforms show it: moved by up to the jitter of the first clock that changes there,
+ * either way, as its seed and the number of the edge say. Edges stay in order, since no jitter is
+ * more than ls__schedule_most_jitter; the first one stays at 0. */
+uint64_t ls__schedule_jittered(const ls__schedule *schedule, uint64_t edge);
+uint64_t ls__schedule_most_jitter(const ls__schedule *schedule);
 /* The first edge at `time_ps` or later; counts through where the schedule is streamed. */
 uint64_t ls__schedule_edge(const ls__schedule *schedule, uint64_t time_ps);
 /* Edges in a time, on average, as a fraction. */

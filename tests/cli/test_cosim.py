@@ -381,6 +381,115 @@ class Cosim(cli.Case):
         report = json.loads(self.path("r.json").read_text())["instances"][0]
         self.assertEqual((report["edges"], report["verdict"]), (3000, "passed"))
 
+    def test_registers_of_the_first_edges(self):
+        self.cosim("--dump-dff", "d.txt")
+        expected = "".join(
+            f"edge {e} ({e * 20000} ps)\ncount = 8'h{max(0, (e + 1) // 2 - 2):02x}\n"
+            for e in range(40))
+        self.assertEqual(self.path("d.txt").read_text(), expected)
+        for options in (("--form", "table"), ("--compat", "jacquard"), ("--instances", "3")):
+            result = self.run_command("cosim", "counter.json", "--config", "config.json",
+                                      "--dump-dff", "e.txt", "--dump-dff-cycles", "3", "--report",
+                                      "r.json", *options)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertEqual(self.path("e.txt").read_text().splitlines(),
+                             expected.splitlines()[:12], options)
+            report = json.loads(self.path("r.json").read_text())["instances"][0]
+            self.assertEqual(report["edges"], 600)
+        result = self.run_command("cosim", "counter.json", "--config", "config.json", "--dump-dff",
+                                  "/dev/full")
+        self.assertEqual((result.returncode, result.stderr.count("cannot write '/dev/full'")), (1, 1))
+        self.bad("cosim", "counter.json", "--config", "config.json", "--dump-dff-cycles", "3",
+                 says="--dump-dff-cycles needs --dump-dff", status=2)
+        self.bad("cosim", "counter.json", "--config", "config.json", "--dump-dff", "config.json",
+                 says="read and written")
+
+    def test_tiers(self):
+        self.config(num_cycles=20000)
+        for tier, optimized in ("quick", False), ("optimized", True):
+            self.cosim("--tier", tier, "--form", "compiled", "--cosim-perf-json", "p.json",
+                       "--output-vcd", tier + ".vcd", "--no-cache")
+            if json.loads(self.path("p.json").read_text())["backend"] == "cpu":
+                self.assertEqual(json.loads(self.path("p.json").read_text())["optimized"], optimized)
+            self.good("sim", "counter.json", "stimulus.vcd", "s.vcd", "--tier", tier)
+        self.assertEqual(self.path("quick.vcd").read_bytes(),
+                         self.path("optimized.vcd").read_bytes())
+        self.bad("cosim", "counter.json", "--config", "config.json", "--tier", "best",
+                 says="--tier takes quick or optimized", status=2)
+
+    def test_jitter_moves_times_only(self):
+        def wave(*options, **clock):
+            self.config(clocks=[{"signal": "clk", "period_ps": 40000, **clock}])
+            self.cosim("--output-vcd", "o.vcd", *options)
+            return values(self.path("o.vcd").read_text())
+
+        exact = wave()
+        moved = wave(jitter_ps=3000)
+        self.assertEqual(list(moved.values()), list(exact.values()))
+        off = [new - old for new, old in zip(moved, exact)]
+        self.assertEqual(off[0], 0)
+        self.assertTrue(all(abs(o) <= 3000 for o in off))
+        self.assertTrue(min(off) < -2500 and max(off) > 2500 and len(set(off)) > 300, off)
+        self.assertEqual(wave("--batch", "7", "--form", "table", jitter_ps=3000), moved)
+        self.assertNotEqual(wave(jitter_ps=3000, name="other"), moved)
+        # The seed is drawn once, and then read.
+        drawn = wave("--run-params", "seed.json", jitter_ps=3000)
+        seed = json.loads(self.path("seed.json").read_text())["master_seed"]
+        self.assertNotEqual(drawn, moved)
+        self.assertEqual(wave("--run-params", "seed.json", jitter_ps=3000), drawn)
+        self.assertEqual(json.loads(self.path("seed.json").read_text()), {"master_seed": seed})
+        self.write("seed.json", '{"master_seed": 0}')
+        self.assertEqual(wave("--run-params", "seed.json", jitter_ps=3000), moved)
+        self.write("seed.json", '{"master_seed": "x"}')
+        self.bad("cosim", "counter.json", "--config", "config.json", "--run-params", "seed.json",
+                 says=".master_seed: must be a number")
+        self.config(clocks=[{"signal": "clk", "period_ps": 40000, "jitter_ps": 20000}])
+        result = self.run_command("cosim", "counter.json", "--config", "config.json")
+        self.assertIn(".clocks[0].jitter_ps: cut to 9999 ps", result.stderr)
+
+    def test_ahb_transfers(self):
+        # Bits of the counter stand for the signals of a bus; a model of the protocol says what is
+        # transferred.
+        signals = {"haddr": "count", "htrans": "count[1:0]", "hwrite": "count[2]",
+                   "hwdata": "count[6:1]", "hrdata": "count[7:3]", "hready": "count[4]",
+                   "hresp": "count[5]", "hburst": "count[3:1]"}
+        for protocol in "ahb-lite", "ahb5":
+            self.config(bus_traces=[{"name": "b", "protocol": protocol, "signals": signals}])
+            self.cosim("--bus-trace-csv", "b.csv", "--events", "e.json")
+            names = ["SINGLE", "INCR", "WRAP4", "INCR4", "WRAP8", "INCR8", "WRAP16", "INCR16"]
+            rows, events, pending = [], [], None
+            for edge in range(1, 600, 2):  # rising ones, with the counter from before
+                count = max(0, (edge + 1) // 2 - 3) % 256
+                if not count >> 4 & 1:
+                    continue
+                if pending:
+                    address, write, burst = pending
+                    data = count >> 1 & 63 if write else count >> 3 & 31
+                    error = count >> 5 & 1
+                    rows.append(f"{edge},b,{protocol},{'WR' if write else 'RD'},0x{address:X},"
+                                f"0x{data:X},{'ERR' if error else 'OK'},{burst}")
+                    events.append((edge, ("write" if write else "read") + "_error" * error,
+                                   {"addr": address, "data": data, "burst": burst}))
+                active = count >> 1 & 1
+                pending = (count, count >> 2 & 1, names[count >> 1 & 7]) if active else None
+            self.assertGreater(len(rows), 60)
+            self.assertEqual(self.path("b.csv").read_text().splitlines(),
+                             ["tick,bus,protocol,dir,addr,data,resp,burst"] + rows)
+            self.assertEqual([(e["timestamp"], e["event"], e["payload"]) for e in json.loads(
+                self.path("e.json").read_text())["events"]], events)
+        # A burst is a part of what is waited for.
+        edge, name, payload = next(e for e in events if e[2]["burst"] == "INCR8")
+        self.write("commands", json.dumps({"commands": [
+            {"type": "wait", "peripheral": "b", "event": name, "payload": payload},
+            {"type": "stop"}]}))
+        self.cosim("--input-commands", "commands", "--report", "r.json")
+        report = json.loads(self.path("r.json").read_text())["instances"][0]
+        self.assertEqual((report["stop"], report["edges"]), ("stop", edge + 1))
+        del signals["htrans"]
+        self.config(bus_traces=[{"protocol": "ahb-lite", "signals": signals}])
+        self.bad("cosim", "counter.json", "--config", "config.json",
+                 says=".bus_traces[0]: htrans")
+
     def test_full_disk_leaves_whole_steps(self):
         self.config(num_cycles=100000)
 

@@ -142,6 +142,42 @@ class Events(Command):
         self.assertEqual(result.returncode, 1)
         self.assertIn(".gpios[0].watch[0]: must be one bit", result.stderr)
 
+    def test_transfers_of_a_flash_are_told_of(self):
+        self.design("flash")
+        config = json.loads((self.folder / "config.json").read_text())
+        flashes, mapping = config["qspi_memory"], config["port_mapping"]
+
+        def run(*options, **changes):
+            self.write("config.json", {**config, **changes})
+            result = self.run_cosim("--events", "e.json", *options)
+            self.assertEqual((result.returncode, result.stdout), (0, ""), result.stderr)
+            events = self.events("e.json")
+            return result.stderr, [e for e in events if e["event"] == "transfer"]
+
+        reporting = [dict(flash, report=True) for flash in flashes]
+        told, events = run(qspi_memory=reporting)
+        self.assertEqual(told, "")
+        self.assertEqual({e["peripheral"] for e in events}, {"flash_0", "flash_1", "flash_2"})
+        lines = "".join(
+            "lockstep: edge {} ({} ps): {}: command 0x{:02X}, address 0x{:06X}, {} bytes\n".format(
+                e["timestamp"], e["time_ps"], e["peripheral"], e["payload"]["command"],
+                e["payload"]["address"], e["payload"]["bytes"]) for e in events)
+        self.assertIn("command 0x03, address 0x000000, 4 bytes", lines)
+        self.assertEqual(run("--flash-verbose", qspi_memory=reporting), (lines, events))
+        self.assertEqual(run("--flash-verbose"), (lines, []))
+        self.assertEqual(run(), ("", []))
+        # The same as peripherals of the type.
+        for report in 1, 0:
+            own = [{"name": flash["name"], "type": "spi_flash", "parameters": {"report": report},
+                    "image": flash["firmware"],
+                    "pins": {"clk": mapping["outputs"][str(flash["clk_gpio"])],
+                             "csn": mapping["outputs"][str(flash["csn_gpio"])],
+                             "d0": mapping["outputs"][str(flash["d0_gpio"])],
+                             "q1": mapping["inputs"][str(flash["d0_gpio"] + 1)]}}
+                   for flash in flashes]
+            self.assertEqual(run("--flash-verbose", qspi_memory=[], peripherals=own),
+                             (lines, events if report else []))
+
 
 class Soc(Command):
     GREETING = "Lockstep SoC ready\r\nchecksum "

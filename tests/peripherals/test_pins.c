@@ -249,6 +249,82 @@ static void wishbone_transfers(void **state)
     bench_finish(&b);
 }
 
+/* A clock of AHB: what stands on the bus in it. */
+typedef struct ahb_clock {
+    uint64_t trans, write, address, wdata, rdata, ready, resp, sel, burst;
+} ahb_clock;
+
+enum { IDLE, BUSY, NONSEQ, SEQ };
+
+static void ahb_transfers(void **state)
+{
+    enum { HCLK, TRANS, HWRITE, ADDR, HWDATA, HRDATA, HREADY, RESP, HSEL, BURST, SIGNALS };
+    static const ahb_clock clocks[] = {
+        {IDLE, 0, 0, 0, 0, 1, 0, 1, 0},
+        {NONSEQ, 1, 0x100000100, 0, 0, 1, 0, 1, 0}, /* its data phase has a wait state */
+        {NONSEQ, 0, 0x204, 0xaa, 0, 0, 0, 1, 0},
+        {NONSEQ, 0, 0x204, 0xaa, 0, 1, 0, 1, 0},
+        {IDLE, 1, 0x999, 0, 0xbb000000bb, 1, 0, 1, 0},
+        {NONSEQ, 0, 0x300, 0, 0, 1, 0, 1, 3}, /* INCR4, BUSY before the third, which fails */
+        {SEQ, 0, 0x304, 0, 1, 1, 0, 1, 3},
+        {BUSY, 0, 0x308, 0, 2, 1, 0, 1, 3},
+        {SEQ, 0, 0x308, 0, 0, 1, 0, 1, 3},
+        {NONSEQ, 1, 0x400, 0, 3, 0, 1, 1, 0}, /* taken back */
+        {IDLE, 0, 0, 0, 3, 1, 1, 1, 0},
+        {NONSEQ, 1, 0x500, 0, 0, 1, 0, 0, 0}, /* of another subordinate */
+        {IDLE, 0, 0, 0x55, 0, 1, 0, 1, 0},
+        {NONSEQ, 1, 0x600, 0, 0, 1, 0, 1, 0},
+        {IDLE, 0, 0, 0x66, 0, 0, 1, 1, 0},
+        {IDLE, 0, 0, 0x66, 0, 1, 1, 1, 0},
+        {IDLE, 0, 0, 0, 0, 1, 0, 1, 0},
+    };
+    (void)state;
+    ls_pin pins[] = {PIN("hclk", HCLK),
+                     WIDE("htrans", TRANS, 2, false),
+                     PIN("hwrite", HWRITE),
+                     WIDE("haddr", ADDR, 40, false),
+                     WIDE("hwdata", HWDATA, 64, false),
+                     WIDE("hrdata", HRDATA, 64, false),
+                     PIN("hready", HREADY),
+                     PIN("hresp", RESP),
+                     PIN("hsel", HSEL),
+                     WIDE("hburst", BURST, 3, false)};
+    ls_peripheral list[] = {
+        {.name = "a", .type = "ahb_trace", .pins = pins, .pin_count = COUNT(pins)},
+        /* every transfer on the bus, without errors and bursts */
+        {.name = "b", .type = "ahb_trace", .pins = pins, .pin_count = 7},
+    };
+    bench b;
+    bench_init(&b, 4 * COUNT(clocks) + 4, SIGNALS);
+    for (uint32_t e = 0; e < b.edges; e += 2)
+        bench_set(&b, e, HCLK, e % 4 == 0);
+    for (uint32_t i = 0; i < COUNT(clocks); i++) {
+        const ahb_clock *c = &clocks[i];
+        const uint64_t values[] = {c->trans, c->write, c->address, c->wdata, c->rdata,
+                                   c->ready, c->resp,  c->sel,     c->burst};
+        for (uint32_t k = 0; k < COUNT(values); k++)
+            bench_set(&b, 4 * i, TRANS + k, values[k]);
+    }
+    b.peripherals = list;
+    b.peripheral_count = 2;
+    bench_run(&b);
+    assert_int_equal(b.event_count, 13);
+    expect_event(&b, 0, 0, 16, 2, 0x100000100, 0xaa);
+    expect_event(&b, 1, 1, 16, 2, 0x100000100, 0xaa);
+    expect_event(&b, 2, 0, 20, 1, 0x204, 0xbb000000bb);
+    expect_event(&b, 3, 1, 20, 1, 0x204, 0xbb000000bb);
+    expect_event(&b, 4, 0, 28, 1 + 8 * 3, 0x300, 1);
+    expect_event(&b, 5, 1, 28, 1, 0x300, 1);
+    expect_event(&b, 6, 0, 32, 1 + 8 * 3, 0x304, 2);
+    expect_event(&b, 7, 1, 32, 1, 0x304, 2);
+    expect_event(&b, 8, 0, 44, 3 + 8 * 3, 0x308, 3);
+    expect_event(&b, 9, 1, 44, 1, 0x308, 3);
+    expect_event(&b, 10, 1, 52, 2, 0x500, 0x55);
+    expect_event(&b, 11, 0, 64, 4, 0x600, 0x66);
+    expect_event(&b, 12, 1, 64, 2, 0x600, 0x66);
+    bench_finish(&b);
+}
+
 /* --- random ----------------------------------------------------------------------------------- */
 
 static uint64_t mix(uint64_t z)
@@ -299,9 +375,9 @@ static void random_is_as_described(void **state)
 static int run(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gpio_sets_and_watches),  cmocka_unit_test(jtag_replays),
-        cmocka_unit_test(apb_transfers),          cmocka_unit_test(wishbone_transfers),
-        cmocka_unit_test(random_is_as_described),
+        cmocka_unit_test(gpio_sets_and_watches), cmocka_unit_test(jtag_replays),
+        cmocka_unit_test(apb_transfers),         cmocka_unit_test(wishbone_transfers),
+        cmocka_unit_test(ahb_transfers),         cmocka_unit_test(random_is_as_described),
     };
     return cmocka_run_group_tests_name("pins", tests, NULL, NULL);
 }

@@ -172,6 +172,42 @@ static void extra_operations(void **state)
     }
 }
 
+/* Each clock's edges move by up to its own jitter, both ways, differently with another seed, and
+ * stay in order; the first stays, and so do edges of a clock without jitter. */
+static void jitter(void **state)
+{
+    static const ls__clock periodic_clocks[] = {{{0, 0, 1}, 40000, 0, 0},
+                                                {{1, 0, 1}, 60000, 5000, 0}},
+                           streamed_clocks[] = {{{0, 0, 1}, 10007000, 0, 4001000},
+                                                {{1, 0, 1}, 9973000, 11000, 3000}};
+    for (int kind = 0; kind < 3; kind++) {
+        ls__schedule *s = make(kind == 2 ? streamed_clocks : periodic_clocks, 2, kind == 1);
+        uint64_t most = ls__schedule_most_jitter(s), until = 300, last = 0;
+        uint32_t used, moved = 0, other = 0, early = 0;
+        assert_int_equal(most, kind == 2 ? 499 : 2499);
+        assert_int_equal(ls__schedule_is_streamed(s), kind == 2);
+        assert_int_equal(ls__schedule_extend(s, NULL, NULL, &until, NULL, 0, &used, NULL), LS_OK);
+        for (uint64_t e = 0; e < 300; e++)
+            assert_int_equal(ls__schedule_jittered(s, e), ls__schedule_time(s, e));
+        ls__schedule_set_jitter(s, 0, UINT64_C(1) << 40, 1); /* cut to the most there may be */
+        for (uint64_t e = 0; e < 300; e++) {
+            uint64_t exact = ls__schedule_time(s, e), shown = ls__schedule_jittered(s, e);
+            assert_true(shown + most >= exact && shown <= exact + most);
+            assert_true(e == 0 ? shown == 0 : shown > last);
+            last = shown;
+            moved += shown != exact;
+            early += shown < exact;
+            ls__schedule_set_jitter(s, 0, UINT64_C(1) << 40, 2);
+            other += ls__schedule_jittered(s, e) != shown;
+            ls__schedule_set_jitter(s, 0, UINT64_C(1) << 40, 1);
+        }
+        assert_in_range(moved, kind == 1 ? 60 : 100, 250); /* those of the other clock do not */
+        assert_in_range(other, moved - 5, moved);
+        assert_in_range(early, moved / 3, moved * 2 / 3);
+        ls__schedule_destroy(&s);
+    }
+}
+
 static void wrong_clocks(void **state)
 {
     static const ls__clock clocks[] = {
@@ -188,9 +224,9 @@ static void wrong_clocks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_clock),    cmocka_unit_test(several_clocks),
-        cmocka_unit_test(streamed),     cmocka_unit_test(extra_operations),
-        cmocka_unit_test(wrong_clocks),
+        cmocka_unit_test(one_clock), cmocka_unit_test(several_clocks),
+        cmocka_unit_test(streamed),  cmocka_unit_test(extra_operations),
+        cmocka_unit_test(jitter),    cmocka_unit_test(wrong_clocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

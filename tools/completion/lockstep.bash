@@ -80,7 +80,8 @@ _lockstep()
         return
         ;;
     --output | -o | --report | --compare | --config | --trace-signals | --output-vcd | --stimulus-vcd | --events | \
-        --events-reference | --input-commands | --bus-trace-csv | --cosim-perf-json | --jtag-replay | --record | --replay)
+        --events-reference | --input-commands | --bus-trace-csv | --cosim-perf-json | --jtag-replay | --record | --replay | \
+        --dump-dff | --run-params)
         COMPREPLY=($(compgen -f -- "$current"))
         return
         ;;
@@ -130,13 +131,14 @@ _lockstep()
         ;;
     sim | cosim)
         common+=" --top --top-module --x-init --seed --max-clock-edges --compat --trace --trace-signals --from --to"
-        common+=" --device --threads --target --form --batch --cache --no-cache --quiet"
+        common+=" --device --threads --target --form --tier --batch --cache --no-cache --quiet"
         ;;&
     sim) common+=" --input-vcd-scope --output-vcd-scope --sample --clock" ;;
     cosim)
         common+=" --config --clock-period --input-commands --jtag-replay --jtag-hold-cycles --instances"
         common+=" --output-vcd --output-vcd-scope --stimulus-vcd --events --events-reference --bus-trace-csv"
         common+=" --cosim-perf-json --report --console --input --record --replay --check-with"
+        common+=" --run-params --dump-dff --dump-dff-cycles --flash-verbose"
         ;;
     esac
     COMPREPLY=($(compgen -W "$common" -- "$current"))
