@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Matrices as devices see them. 32 rows are a panel: lane l of a subgroup walks row 32 * panel + l,
+ * so all that lanes read at once lies side by side. A panel is its slices of 256 elements one after
+ * another; a slice is, for each of its blocks, the scales (halves: scale, then minimum), then for
+ * each block the integers (words of 4 bytes). Each half or word is there 32 times, once a lane.
+ * Rows that a panel lacks are zeros. The bytes are those of the file in another order.
+ *
+ * F32 and F16 have no blocks: a panel is [elements][32].
+ */
+#ifndef LS_LLM_LAYOUT_H
+#define LS_LLM_LAYOUT_H
+
+#include "lockstep/gguf.h"
+
+enum { LS__LANES = 32, LS__SLICE = 256 };
+
+typedef struct ls__matrix_form {
+    ls_gguf_type type;
+    uint32_t elements;                 /* of a block */
+    uint32_t halves;                   /* of a block: scale, or scale and minimum */
+    uint32_t words;                    /* of a block's integers */
+    uint32_t scale_byte, integer_byte; /* where they are in a block of the file */
+} ls__matrix_form;
+
+/* NULL: products with this type are not there. */
+const ls__matrix_form *ls__matrix_form_of(ls_gguf_type type);
+
+/* Bytes of the matrix laid out; `columns` inputs, whole blocks. */
+uint64_t ls__matrix_bytes(const ls__matrix_form *form, uint64_t columns, uint64_t rows);
+
+/* Lays panels [first, first + count) of a matrix [columns, rows]: `data` are its blocks as in the
+ * file, `out` the bytes of these panels. */
+void ls__matrix_lay(const ls__matrix_form *form, const void *data, uint64_t columns, uint64_t rows,
+                    uint64_t first, uint64_t count, void *out);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* docs/numerics-llm.md in plain C, over the blocks of files, one element after another: what
+ * kernels are compared with. Shares no code with them but exp and the conversions of halves
+ * (lockstep/kernel.h). */
+#ifndef LS_TESTS_LLM_MODEL_H
+#define LS_TESTS_LLM_MODEL_H
+
+#include <stdint.h>
+
+#include "lockstep/gguf.h"
+
+enum { MODEL_BLOCK = 32 };
+
+/* Blocks of 32. */
+void model_quantize(uint32_t elements, const float *x, int8_t *integers, float *scales,
+                    float *products, int32_t *sums);
+/* One row of a matrix, as it lies in the file, times x. */
+float model_row(ls_gguf_type type, uint32_t elements, const void *row, const float *x);
+void model_rms_norm(uint32_t elements, float epsilon, const float *x, const float *weights,
+                    float *y);
+/* table: [pairs] of cosine and sine */
+void model_rope(uint32_t pairs, uint32_t apart, const float *table, float *head);
+/* One head: keys and values are [count][width], before they are rounded. */
+void model_attention(uint32_t width, uint32_t count, float scale, const float *query,
+                     const float *keys, const float *values, float *y);
+float model_silu_gate(float gate, float up);
+
+#endif

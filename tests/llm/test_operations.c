@@ -1,0 +1,562 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The operations of language models on every device there is: what the model in plain C says, bit
+ * for bit, and the golden digest. Shapes are odd on purpose: rows that fill no panel, blocks that
+ * fill no slice, positions that fill no chunk, columns that fill no tile, pages out of order.
+ *
+ *   test_llm_operations GOLDEN [--write]     --write: adds the digests that GOLDEN lacks
+ */
+#include "base/cmocka_all.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/rng.h"
+#include "llm/matrix.h"
+#include "lockstep/launch.h"
+#include "model.h"
+
+#define OK(call)                                                                                   \
+    do {                                                                                           \
+        ls_error error_ = {0}, *error = &error_;                                                   \
+        if ((call) != LS_OK)                                                                       \
+            fail_msg("%s: %s %s", #call, error_.message, error_.where);                            \
+    } while (0)
+
+enum { DEVICES = 3, TILE = 4, MOST_BUFFERS = 8 };
+static const char *const device_names[DEVICES] = {"reference", "cpu", "vulkan"};
+static const ls_gguf_type types[] = {LS_GGUF_TYPE_Q4_0, LS_GGUF_TYPE_Q4_1, LS_GGUF_TYPE_Q8_0,
+                                     LS_GGUF_TYPE_F32, LS_GGUF_TYPE_F16};
+enum { TYPES = sizeof types / sizeof *types };
+
+static struct {
+    ls_device *device;
+    ls_program *program;
+} machines[DEVICES];
+static const char *golden_path;
+static bool write_golden; /* appends what is missing */
+
+/* --- devices and programs --------------------------------------------------------------------- */
+
+static void kernel_name(char name[32], const char *what, ls_gguf_type type, uint32_t tile)
+{
+    snprintf(name, 32, "%s_%s_%u", what, ls_gguf_type_name(type), tile);
+}
+
+static ls_module *compile(void)
+{
+    ls__strbuf text = {0};
+    for (uint32_t i = 0; i < ls__llm_kernels_count; i++)
+        ls__strbuf_append(&text, ls__llm_kernels[i].text, ls__llm_kernels[i].length);
+    for (int t = 0; t < TYPES; t++) {
+        const ls__matrix_form *form = ls__matrix_form_of(types[t]);
+        char name[32];
+        for (uint32_t tile = 1; tile <= TILE; tile += TILE - 1) {
+            kernel_name(name, "matrix", types[t], tile);
+            ls__matrix_kernel(&text, form, name, tile);
+        }
+        kernel_name(name, "rows", types[t], 0);
+        ls__embedding_kernel(&text, form, name);
+    }
+    ls_module *module = NULL;
+    ls_diagnostics *diagnostics = NULL;
+    ls_error error = {0};
+    ls_compile_params params = LS_COMPILE_PARAMS_INIT;
+    params.text = text.text;
+    params.length = text.length;
+    params.path = "llm";
+    if (ls_module_compile(&params, &module, &diagnostics, &error) != LS_OK)
+        fail_msg("%s", diagnostics ? ls_diagnostics_text(diagnostics) : error.message);
+    ls_diagnostics_destroy(&diagnostics);
+    ls__strbuf_finish(&text);
+    return module;
+}
+
+static int open_devices(void **state)
+{
+    (void)state;
+    ls_module *module = compile();
+    for (int d = 0; d < DEVICES; d++) {
+        ls_device_params params = LS_DEVICE_PARAMS_INIT;
+        ls_program_params program = LS_PROGRAM_PARAMS_INIT;
+        ls_error error = {0};
+        params.name = device_names[d];
+        params.threads = 2;
+        params.cache_path = "llm-operations-cache";
+        if (ls_device_open(&params, &machines[d].device, &error) != LS_OK)
+            printf("without %s: %s\n", device_names[d], error.message);
+        else
+            OK(ls_program_create(machines[d].device, module, &program, &machines[d].program,
+                                 error));
+    }
+    ls_module_destroy(&module);
+    return 0;
+}
+
+static int close_devices(void **state)
+{
+    (void)state;
+    for (int d = 0; d < DEVICES; d++) {
+        ls_program_destroy(&machines[d].program);
+        if (ls_device_destroy(&machines[d].device, NULL) != LS_OK)
+            return -1;
+    }
+    return 0;
+}
+
+/* --- running a kernel ------------------------------------------------------------------------- */
+
+typedef struct argument {
+    void *bytes;
+    size_t size;
+    int again; /* 1 + the argument whose buffer this is, too */
+    bool out;  /* read back */
+} argument;
+
+static void run(int d, const char *name, const uint32_t global[3], const void *scalars,
+                uint32_t scalar_bytes, argument *arguments, uint32_t count)
+{
+    ls_device *device = machines[d].device;
+    ls_buffer *buffers[MOST_BUFFERS] = {0};
+    ls_range ranges[MOST_BUFFERS];
+    const ls_kernel *kernel = NULL;
+    ls_batch *batch = NULL;
+    ls_stream *stream = NULL;
+    ls_fence *fence = NULL;
+    OK(ls_program_kernel(machines[d].program, name, &kernel, error));
+    for (uint32_t i = 0; i < count; i++) {
+        const argument *a = &arguments[i];
+        ls_buffer_params params = LS_BUFFER_PARAMS_INIT;
+        params.size_bytes = a->size;
+        if (!a->again) {
+            OK(ls_buffer_create(device, &params, &buffers[i], error));
+            OK(ls_buffer_write(buffers[i], 0, LS_MEM_NONE, a->bytes, a->size, error));
+        }
+        ranges[i] = (ls_range){a->again ? buffers[a->again - 1] : buffers[i], 0, LS_WHOLE};
+    }
+    ls_dispatch dispatch = LS_DISPATCH_INIT;
+    dispatch.kernel = kernel;
+    memcpy(dispatch.global_size, global, sizeof dispatch.global_size);
+    dispatch.buffers = ranges;
+    dispatch.buffer_count = count;
+    dispatch.scalars = scalars;
+    dispatch.scalar_bytes = scalar_bytes;
+    ls_submit_params submit = LS_SUBMIT_PARAMS_INIT;
+    OK(ls_batch_create(device, &batch, error));
+    OK(ls_batch_dispatch(batch, &dispatch, error));
+    OK(ls_stream_create(device, &stream, error));
+    OK(ls_submit(stream, batch, &submit, &fence, error));
+    OK(ls_fence_wait(fence, LS_FOREVER, NULL, error));
+    for (uint32_t i = 0; i < count; i++)
+        if (arguments[i].out)
+            OK(ls_buffer_read(buffers[i], 0, LS_MEM_NONE, arguments[i].bytes, arguments[i].size,
+                              error));
+    ls_fence_destroy(&fence);
+    OK(ls_stream_destroy(&stream, error));
+    ls_batch_destroy(&batch);
+    for (uint32_t i = 0; i < count; i++)
+        ls_buffer_destroy(&buffers[i]);
+}
+
+/* --- data and digests ------------------------------------------------------------------------- */
+
+static void *allocate(size_t size)
+{
+    void *memory = calloc(size, 1);
+    assert_non_null(memory);
+    return memory;
+}
+
+/* Between -4 and 4, now and then 0 or small. */
+static float random_float(ls__rng *rng)
+{
+    float x = ((float)ls__rng_below(rng, 1 << 24) - 0x1p23f) * 0x1p-21f;
+    uint32_t kind = ls__rng_below(rng, 40);
+    return kind == 0 ? 0 : kind == 1 ? x * 0x1p-30f : x;
+}
+
+static float *random_floats(ls__rng *rng, size_t count)
+{
+    float *x = allocate(count * sizeof *x);
+    for (size_t i = 0; i < count; i++)
+        x[i] = random_float(rng);
+    return x;
+}
+
+static uint16_t random_half(ls__rng *rng) /* finite, to 4 in magnitude */
+{
+    return (uint16_t)(ls__rng_below(rng, 0x4400) | ls__rng_below(rng, 2) << 15);
+}
+
+/* Blocks of a file: random bytes, but finite scales. */
+static uint8_t *random_matrix(ls__rng *rng, const ls__matrix_form *form, size_t elements)
+{
+    size_t block_bytes = form->halves * 2 + form->words * 4, blocks = elements / form->elements;
+    if (form->type == LS_GGUF_TYPE_F32)
+        return (uint8_t *)random_floats(rng, elements);
+    uint8_t *bytes = allocate(blocks * block_bytes);
+    for (size_t b = 0; b < blocks; b++) {
+        uint8_t *block = bytes + b * block_bytes;
+        for (size_t i = 0; i < block_bytes; i++)
+            block[i] = (uint8_t)ls__rng_below(rng, 256);
+        for (uint32_t h = 0; h < form->halves; h++) {
+            uint16_t half = random_half(rng);
+            memcpy(block + form->scale_byte + 2 * h, &half, 2);
+        }
+    }
+    return bytes;
+}
+
+/* Compares bytes, and their digest with the line "NAME DIGEST" of the golden file. */
+static void assert_same(int d, const char *name, const void *got, const void *expected, size_t size)
+{
+    for (size_t i = 0; i < size / 4; i++)
+        if (memcmp((const uint8_t *)got + 4 * i, (const uint8_t *)expected + 4 * i, 4) != 0)
+            fail_msg("%s on %s: word %zu is %08x, not %08x", name, device_names[d], i,
+                     ((const uint32_t *)got)[i], ((const uint32_t *)expected)[i]);
+    char hex[65], line[160], wanted[160];
+    bool found = false, once = strcmp(device_names[d], "reference") == 0;
+    ls__digest_hex(ls__digest_of(got, size), hex);
+    snprintf(wanted, sizeof wanted, "%s %s\n", name, hex);
+    FILE *file = fopen(golden_path, write_golden && once ? "a+" : "r");
+    assert_non_null(file);
+    while (!found && fgets(line, sizeof line, file))
+        found = strcmp(line, wanted) == 0;
+    if (!found && write_golden && once)
+        found = fputs(wanted, file) >= 0;
+    fclose(file);
+    if (!found)
+        fail_msg("not in %s: %s", golden_path, wanted);
+}
+
+/* --- tests ------------------------------------------------------------------------------------ */
+
+static void quantization(void **state)
+{
+    enum { BLOCKS = 41, ELEMENTS = BLOCKS * 32 };
+    ls__rng rng = {1};
+    float *x = random_floats(&rng, ELEMENTS);
+    for (int i = 0; i < 32; i++) { /* nothing, too little, just enough */
+        x[i] = 0;
+        x[32 + i] = i % 2 ? -0x1p-101f : 0x1p-102f;
+        x[64 + i] = (float)(i - 16) * 0x1p-104f;
+    }
+    struct {
+        int8_t integers[ELEMENTS];
+        float scales[BLOCKS], products[BLOCKS];
+        int32_t sums[BLOCKS];
+    } expected, got;
+    model_quantize(ELEMENTS, x, expected.integers, expected.scales, expected.products,
+                   expected.sums);
+    for (int d = 0; d < DEVICES; d++) {
+        if (!machines[d].device)
+            continue;
+        memset(&got, 0, sizeof got);
+        argument arguments[] = {{x, ELEMENTS * 4, 0, false},
+                                {got.integers, sizeof got.integers, 0, true},
+                                {got.scales, sizeof got.scales, 0, true},
+                                {got.products, sizeof got.products, 0, true},
+                                {got.sums, sizeof got.sums, 0, true}};
+        run(d, "quantize_32", (uint32_t[3]){ELEMENTS}, NULL, 0, arguments, 5);
+        assert_same(d, "quantize_32", &got, &expected, sizeof got);
+    }
+    free(x);
+}
+
+/* Rows of a matrix times columns, in tiles of `tile`. */
+static void check_matrix(ls_gguf_type type, uint32_t elements, uint32_t rows, uint32_t columns,
+                         uint32_t tile)
+{
+    const ls__matrix_form *form = ls__matrix_form_of(type);
+    ls__rng rng = {elements + rows * 3 + columns};
+    bool is_float = form->elements == 1;
+    uint32_t blocks = elements / 32, padded = (columns + tile - 1) / tile * tile;
+    size_t row_bytes = elements / form->elements * (form->halves * 2 + form->words * 4);
+    uint8_t *matrix = random_matrix(&rng, form, (size_t)rows * elements);
+    float *x = random_floats(&rng, (size_t)padded * elements);
+    size_t laid_bytes = ls__matrix_bytes(form, elements, rows),
+           out_bytes = (size_t)columns * rows * 4;
+    uint8_t *laid = allocate(laid_bytes);
+    ls__matrix_lay(form, matrix, elements, rows, 0, (rows + 31) / 32, laid);
+    int8_t *integers = allocate((size_t)padded * elements);
+    float *scales = allocate((size_t)padded * blocks * 4 + 4);
+    float *products = allocate((size_t)padded * blocks * 4 + 4);
+    int32_t *sums = allocate((size_t)padded * blocks * 4 + 4);
+    model_quantize(padded * elements, x, integers, scales, products, sums);
+    float *expected = allocate(out_bytes), *got = allocate(out_bytes);
+    for (uint32_t c = 0; c < columns; c++)
+        for (uint32_t r = 0; r < rows; r++)
+            expected[(size_t)c * rows + r] =
+                model_row(type, elements, matrix + r * row_bytes, x + (size_t)c * elements);
+    char name[32], label[80];
+    kernel_name(name, "matrix", type, tile);
+    snprintf(label, sizeof label, "%s:%ux%ux%u", name, elements, rows, columns);
+    uint32_t scalars[] = {rows, elements, columns};
+    uint32_t global[3] = {rows, padded / tile, 1};
+    for (int d = 0; d < DEVICES; d++) {
+        if (!machines[d].device)
+            continue;
+        argument floats[] = {{laid, laid_bytes, 0, false},
+                             {x, (size_t)padded * elements * 4, 0, false},
+                             {got, out_bytes, 0, true}};
+        argument blocked[] = {{laid, laid_bytes, 0, false},
+                              {NULL, laid_bytes, 1, false},
+                              {integers, (size_t)padded * elements, 0, false},
+                              {scales, (size_t)padded * blocks * 4, 0, false},
+                              {products, (size_t)padded * blocks * 4, 0, false},
+                              {sums, (size_t)padded * blocks * 4, 0, false},
+                              {got, out_bytes, 0, true}};
+        memset(got, 0xff, out_bytes);
+        run(d, name, global, scalars, sizeof scalars, is_float ? floats : blocked,
+            is_float ? 3 : 7);
+        assert_same(d, label, got, expected, out_bytes);
+    }
+    free(matrix);
+    free(x);
+    free(laid);
+    free(integers);
+    free(scales);
+    free(products);
+    free(sums);
+    free(expected);
+    free(got);
+}
+
+static void matrices(void **state)
+{
+    for (int t = 0; t < TYPES; t++) {
+        check_matrix(types[t], 576, 45, 1, 1);
+        check_matrix(types[t], 32, 1, 1, 1);
+        check_matrix(types[t], 256, 64, 3, 1);
+        check_matrix(types[t], 288, 70, 4, TILE);
+        check_matrix(types[t], 64, 33, 6, TILE);
+    }
+}
+
+static void embeddings(void **state)
+{
+    enum { ELEMENTS = 288, ROWS = 70, WANTED = 5 };
+    uint32_t wanted[WANTED] = {0, 69, 31, 32, 31}, scalar = ELEMENTS;
+    for (int t = 0; t < TYPES; t++) {
+        const ls__matrix_form *form = ls__matrix_form_of(types[t]);
+        ls__rng rng = {7};
+        uint8_t *matrix = random_matrix(&rng, form, ROWS * ELEMENTS);
+        size_t laid_bytes = ls__matrix_bytes(form, ELEMENTS, ROWS);
+        uint8_t *laid = allocate(laid_bytes);
+        ls__matrix_lay(form, matrix, ELEMENTS, ROWS, 0, (ROWS + 31) / 32, laid);
+        ls_gguf_tensor tensor = {
+            .name = "t", .type = types[t], .elements = ROWS * ELEMENTS, .data = matrix};
+        float expected[WANTED * ELEMENTS], got[WANTED * ELEMENTS];
+        for (int i = 0; i < WANTED; i++)
+            OK(ls_gguf_dequantize(&tensor, (uint64_t)wanted[i] * ELEMENTS, ELEMENTS,
+                                  expected + i * ELEMENTS, error));
+        char name[32];
+        kernel_name(name, "rows", types[t], 0);
+        for (int d = 0; d < DEVICES; d++) {
+            if (!machines[d].device)
+                continue;
+            bool is_float = form->elements == 1;
+            argument arguments[] = {{wanted, sizeof wanted, 0, false},
+                                    {laid, laid_bytes, 0, false},
+                                    {NULL, laid_bytes, 2, false},
+                                    {got, sizeof got, 0, true}};
+            if (is_float)
+                arguments[2] = arguments[3];
+            run(d, name, (uint32_t[3]){ELEMENTS, WANTED, 1}, &scalar, 4, arguments,
+                is_float ? 3 : 4);
+            assert_same(d, name, got, expected, sizeof got);
+        }
+        free(matrix);
+        free(laid);
+    }
+}
+
+static void norms(void **state)
+{
+    enum { COLUMNS = 3 };
+    static const uint32_t sizes[] = {1, 31, 64, 577};
+    for (int s = 0; s < 4; s++) {
+        uint32_t elements = sizes[s];
+        ls__rng rng = {elements};
+        size_t bytes = (size_t)COLUMNS * elements * 4;
+        float *x = random_floats(&rng, COLUMNS * elements),
+              *weights = random_floats(&rng, elements);
+        float *expected = allocate(bytes), *got = allocate(bytes);
+        struct {
+            uint32_t elements;
+            float epsilon;
+        } scalars = {elements, 1e-5f};
+        for (uint32_t c = 0; c < COLUMNS; c++)
+            model_rms_norm(elements, scalars.epsilon, x + c * elements, weights,
+                           expected + c * elements);
+        char label[40];
+        snprintf(label, sizeof label, "rms_norm:%u", elements);
+        for (int d = 0; d < DEVICES; d++) {
+            if (!machines[d].device)
+                continue;
+            argument arguments[] = {{x, bytes, 0, false},
+                                    {weights, (size_t)elements * 4, 0, false},
+                                    {got, bytes, 0, true}};
+            run(d, "rms_norm", (uint32_t[3]){COLUMNS * 32}, &scalars, sizeof scalars, arguments, 3);
+            assert_same(d, label, got, expected, bytes);
+        }
+        free(x);
+        free(weights);
+        free(expected);
+        free(got);
+    }
+}
+
+static void rotations(void **state)
+{
+    enum { PAIRS = 12, HEADS = 3, COLUMNS = 4, POSITION = 5, COUNT = COLUMNS * HEADS * PAIRS * 2 };
+    for (uint32_t apart = 1; apart <= PAIRS; apart += PAIRS - 1) {
+        ls__rng rng = {apart};
+        float *table = random_floats(&rng, (POSITION + COLUMNS) * PAIRS * 2);
+        float *x = random_floats(&rng, COUNT), expected[COUNT], got[COUNT];
+        memcpy(expected, x, sizeof expected);
+        for (int c = 0; c < COLUMNS; c++)
+            for (int h = 0; h < HEADS; h++)
+                model_rope(PAIRS, apart, table + (POSITION + c) * PAIRS * 2,
+                           expected + (c * HEADS + h) * PAIRS * 2);
+        uint32_t scalars[] = {PAIRS, apart, HEADS, POSITION};
+        for (int d = 0; d < DEVICES; d++) {
+            if (!machines[d].device)
+                continue;
+            memcpy(got, x, sizeof got);
+            argument arguments[] = {{table, (POSITION + COLUMNS) * PAIRS * 8, 0, false},
+                                    {got, sizeof got, 0, true}};
+            run(d, "rope", (uint32_t[3]){HEADS * PAIRS, COLUMNS, 1}, scalars, sizeof scalars,
+                arguments, 2);
+            assert_same(d, apart == 1 ? "rope:neighbours" : "rope:halves", got, expected,
+                        sizeof got);
+        }
+        free(table);
+        free(x);
+    }
+}
+
+/* Keys and values of all positions go into pages that lie in any order, then the last columns ask.
+ */
+static void check_attention(uint32_t width, uint32_t position, uint32_t columns)
+{
+    enum { HEADS = 6, GROUP = 3, KV = HEADS / GROUP, PAGES = 5, CAPACITY = 256 };
+    uint32_t all = position + columns, pages[PAGES] = {3, 0, 4, 1, 2};
+    ls__rng rng = {width + all};
+    float *keys = random_floats(&rng, all * KV * width),
+          *values = random_floats(&rng, all * KV * width);
+    float *queries = random_floats(&rng, columns * HEADS * width);
+    size_t cache_bytes = (size_t)PAGES * KV * width * 64 * 2,
+           kv_bytes = (size_t)all * KV * width * 4;
+    size_t out_bytes = (size_t)columns * HEADS * width * 4,
+           score_bytes = (size_t)columns * HEADS * CAPACITY * 4;
+    uint16_t *key_cache = allocate(cache_bytes), *value_cache = allocate(cache_bytes);
+    float *expected = allocate(out_bytes), *got = allocate(out_bytes),
+          *scores = allocate(score_bytes);
+    float *key = allocate((size_t)all * width * 4), *value = allocate((size_t)all * width * 4);
+    float scale = 0.17f;
+    for (uint32_t c = 0; c < columns; c++)
+        for (uint32_t h = 0; h < HEADS; h++) {
+            for (uint32_t j = 0; j < all; j++) {
+                memcpy(key + j * width, keys + (j * KV + h / GROUP) * width, width * 4);
+                memcpy(value + j * width, values + (j * KV + h / GROUP) * width, width * 4);
+            }
+            model_attention(width, position + c + 1, scale, queries + (c * HEADS + h) * width, key,
+                            value, expected + (c * HEADS + h) * width);
+        }
+    for (int d = 0; d < DEVICES; d++) {
+        if (!machines[d].device)
+            continue;
+        memset(key_cache, 0, cache_bytes);
+        memset(value_cache, 0, cache_bytes);
+        uint32_t append[] = {KV, width, 0};
+        argument into[] = {{pages, sizeof pages, 0, false},
+                           {keys, kv_bytes, 0, false},
+                           {values, kv_bytes, 0, false},
+                           {key_cache, cache_bytes, 0, true},
+                           {value_cache, cache_bytes, 0, true}};
+        run(d, "append", (uint32_t[3]){KV * width, all, 1}, append, sizeof append, into, 5);
+        struct {
+            uint32_t heads, group, width, position, capacity;
+            float scale;
+        } ask = {HEADS, GROUP, width, position, CAPACITY, scale};
+        argument first[] = {{pages, sizeof pages, 0, false},
+                            {queries, out_bytes, 0, false},
+                            {key_cache, cache_bytes, 0, false},
+                            {scores, score_bytes, 0, true}};
+        run(d, "attention_scores", (uint32_t[3]){(all + 31) / 32 * 32, HEADS, columns}, &ask,
+            sizeof ask, first, 4);
+        argument second[] = {{pages, sizeof pages, 0, false},
+                             {value_cache, cache_bytes, 0, false},
+                             {scores, score_bytes, 0, false},
+                             {got, out_bytes, 0, true}};
+        run(d, "attention_values", (uint32_t[3]){HEADS * 32, columns, 1}, &ask,
+            sizeof ask - sizeof scale, second, 4);
+        char label[60];
+        snprintf(label, sizeof label, "attention:%u:%u:%u", width, position, columns);
+        assert_same(d, label, got, expected, out_bytes);
+    }
+    free(keys);
+    free(values);
+    free(queries);
+    free(key_cache);
+    free(value_cache);
+    free(expected);
+    free(got);
+    free(scores);
+    free(key);
+    free(value);
+}
+
+static void attention(void **state)
+{
+    check_attention(64, 0, 1);
+    check_attention(64, 130, 3);
+    check_attention(40, 60, 7);
+    check_attention(264, 63, 1);
+}
+
+static void gates_and_sums(void **state)
+{
+    enum { COUNT = 321 };
+    ls__rng rng = {9};
+    uint32_t count = COUNT;
+    float *gate = random_floats(&rng, COUNT), *up = random_floats(&rng, COUNT);
+    float gated[COUNT], sums[COUNT], got[COUNT];
+    gate[0] = -200;
+    gate[1] = 200;
+    for (int i = 0; i < COUNT; i++) {
+        gated[i] = model_silu_gate(gate[i], up[i]);
+        sums[i] = up[i] + gate[i];
+    }
+    for (int d = 0; d < DEVICES; d++) {
+        if (!machines[d].device)
+            continue;
+        argument silu[] = {
+            {gate, sizeof got, 0, false}, {up, sizeof got, 0, false}, {got, sizeof got, 0, true}};
+        run(d, "silu_gate", (uint32_t[3]){COUNT}, &count, 4, silu, 3);
+        assert_same(d, "silu_gate", got, gated, sizeof got);
+        memcpy(got, up, sizeof got);
+        argument add[] = {{gate, sizeof got, 0, false}, {got, sizeof got, 0, true}};
+        run(d, "add", (uint32_t[3]){COUNT}, &count, 4, add, 2);
+        assert_same(d, "add", got, sums, sizeof got);
+    }
+    free(gate);
+    free(up);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(quantization),   cmocka_unit_test(matrices),  cmocka_unit_test(embeddings),
+        cmocka_unit_test(norms),          cmocka_unit_test(rotations), cmocka_unit_test(attention),
+        cmocka_unit_test(gates_and_sums),
+    };
+    if (argc < 2)
+        return 2;
+    golden_path = argv[1];
+    write_golden = argc == 3 && strcmp(argv[2], "--write") == 0;
+    return cmocka_run_group_tests(tests, open_devices, close_devices);
+}
