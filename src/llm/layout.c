@@ -28,6 +28,16 @@ const ls__matrix_form *ls__matrix_form_of(ls_gguf_type type)
     return NULL;
 }
 
+const ls__matrix_form *ls__matrix_form_at(uint32_t index)
+{
+    return index < sizeof forms / sizeof *forms ? &forms[index] : NULL;
+}
+
+uint32_t ls__matrix_form_index(const ls__matrix_form *form)
+{
+    return (uint32_t)(form - forms);
+}
+
 static uint64_t panel_bytes(const ls__matrix_form *form, uint64_t columns)
 {
     return columns / form->elements * (form->halves * 2 + form->words * 4) * LS__LANES;

@@ -25,6 +25,8 @@ typedef struct ls__matrix_form {
 
 /* NULL: products with this type are not there. */
 const ls__matrix_form *ls__matrix_form_of(ls_gguf_type type);
+const ls__matrix_form *ls__matrix_form_at(uint32_t index); /* NULL beyond the last */
+uint32_t ls__matrix_form_index(const ls__matrix_form *form);
 
 /* Bytes of the matrix laid out; `columns` inputs, whole blocks. */
 uint64_t ls__matrix_bytes(const ls__matrix_form *form, uint64_t columns, uint64_t rows);

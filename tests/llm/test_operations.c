@@ -385,9 +385,9 @@ static void norms(void **state)
               *weights = random_floats(&rng, elements);
         float *expected = allocate(bytes), *got = allocate(bytes);
         struct {
-            uint32_t elements;
+            uint32_t elements, first;
             float epsilon;
-        } scalars = {elements, 1e-5f};
+        } scalars = {elements, 0, 1e-5f};
         for (uint32_t c = 0; c < COLUMNS; c++)
             model_rms_norm(elements, scalars.epsilon, x + c * elements, weights,
                            expected + c * elements);
@@ -399,7 +399,7 @@ static void norms(void **state)
             argument arguments[] = {{x, bytes, 0, false},
                                     {weights, (size_t)elements * 4, 0, false},
                                     {got, bytes, 0, true}};
-            run(d, "rms_norm", (uint32_t[3]){COLUMNS * 32}, &scalars, sizeof scalars, arguments, 3);
+            run(d, "rms_norm", (uint32_t[3]){32, COLUMNS, 1}, &scalars, sizeof scalars, arguments, 3);
             assert_same(d, label, got, expected, bytes);
         }
         free(x);

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lockstep/llm.h - run language models on any device.
+ *
+ *   ls_gguf --ls_model_load--> ls_model (weights on a device) --ls_session_create--> ls_session
+ *
+ * A session is a text that grows token by token: tokens are fed, and for the last one there are
+ * logits, one for every token of the vocabulary, which say how well it would follow. What a text
+ * gives depends on the model file and the tokens alone, to the bit (docs/numerics-llm.md): not on
+ * the device, its threads, or how the tokens are cut into calls.
+ */
+#ifndef LOCKSTEP_LLM_H
+#define LOCKSTEP_LLM_H
+
+#include "lockstep/base.h"
+#include "lockstep/device.h"
+#include "lockstep/gguf.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* --- models ----------------------------------------------------------------------------------- */
+/* Weights on a device. Thread-safety: immutable; sessions of one model may run in several threads.
+ */
+typedef struct ls_model ls_model;
+
+typedef struct ls_model_params {
+    size_t struct_size;
+    ls_device *device;   /* must outlive the model */
+    const ls_gguf *gguf; /* not needed after the call */
+    bool checked;        /* kernels with bounds checks; the same bits, slower */
+} ls_model_params;
+#define LS_MODEL_PARAMS_INIT LS_INIT(ls_model_params)
+
+/* Lays the weights out and compiles the kernels. LS_E_UNSUPPORTED (architecture, type of a tensor,
+ * by name), LS_E_NOT_FOUND (a value or a tensor that must be there), LS_E_FORMAT (a shape: what is
+ * expected, what is there), LS_E_OUT_OF_MEMORY (bytes). Blocks: reads the whole file. */
+LS_API ls_status ls_model_load(const ls_model_params *params, ls_model **model, ls_error *error);
+LS_API void ls_model_destroy(ls_model **model); /* after its sessions */
+
+typedef struct ls_model_info {
+    size_t struct_size;
+    char architecture[32]; /* "llama" */
+    uint32_t layers;
+    uint32_t width;       /* elements of the residual */
+    uint32_t inner_width; /* of the feed-forward part */
+    uint32_t heads, kv_heads, head_width;
+    uint32_t vocabulary; /* tokens */
+    uint32_t context;    /* positions the model was trained for */
+    uint64_t weight_bytes;
+} ls_model_info;
+LS_API void ls_model_describe(const ls_model *model, ls_model_info *info);
+
+/* --- sessions --------------------------------------------------------------------------------- */
+/* Thread-safety: one thread at a time. */
+typedef struct ls_session ls_session;
+
+typedef struct ls_session_params {
+    size_t struct_size;
+    uint32_t context; /* positions; 0 = the model's, at most 4,096 */
+    uint32_t chunk;   /* tokens that are computed together at most; 0 = 64 */
+    /* For tests: pages of the cache (64 positions each) lie in this order; 0 = ascending. */
+    uint64_t page_seed;
+} ls_session_params;
+#define LS_SESSION_PARAMS_INIT LS_INIT(ls_session_params)
+
+/* LS_E_OUT_OF_MEMORY (bytes of the cache). */
+LS_API ls_status ls_session_create(ls_model *model, const ls_session_params *params,
+                                   ls_session **session, ls_error *error);
+LS_API void ls_session_destroy(ls_session **session);
+
+/* Appends tokens. LS_E_LIMIT when they do not fit into the context (nothing is appended),
+ * LS_E_INVALID_ARGUMENT for an id beyond the vocabulary or no tokens, LS_E_FAILED for a value that
+ * is not finite: operation, layer, position; the session cannot go on then. Blocks. */
+LS_API ls_status ls_session_feed(ls_session *session, const uint32_t *tokens, uint32_t count,
+                                 ls_error *error);
+/* Those of the last token fed, [vocabulary]; NULL before the first. Until the next call. */
+LS_API const float *ls_session_logits(const ls_session *session);
+LS_API uint32_t ls_session_position(const ls_session *session); /* tokens so far */
+/* Forgets what follows the first `position` tokens; there are no logits until the next feed. */
+LS_API ls_status ls_session_truncate(ls_session *session, uint32_t position, ls_error *error);
+
+/* The token with the largest logit; of equal ones the lowest. */
+LS_API uint32_t ls_logits_best(const float *logits, uint32_t count);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Weights from a file to the device, and the kernels for their types. */
+#include "llm/model.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/os.h"
+#include "base/status.h"
+#include "llm/matrix.h"
+
+typedef struct loader {
+    const ls_gguf *gguf;
+    ls_model *model;
+    bool checked;
+    ls_error *error;
+} loader;
+
+/* --- weights ---------------------------------------------------------------------------------- */
+
+static ls_status find_tensor(const loader *l, const char *name, uint64_t columns, uint64_t rows,
+                             const ls_gguf_tensor **tensor)
+{
+    const ls_gguf_tensor *t = *tensor = ls_gguf_find_tensor(l->gguf, name);
+    if (!t)
+        return ls__fail(l->error, LS_E_NOT_FOUND, "the file has no tensor %s", name);
+    if (t->dimensions[0] != columns || t->dimensions[1] != rows || t->elements != columns * rows)
+        return ls__fail(l->error, LS_E_FORMAT,
+                        "tensor %s is %" PRIu64 " x %" PRIu64 ", not %" PRIu64 " x %" PRIu64, name,
+                        t->dimensions[0], t->dimensions[1], columns, rows);
+    return LS_OK;
+}
+
+static ls_status make_buffer(const loader *l, const char *name, uint64_t bytes, ls__weight *weight)
+{
+    ls_buffer_params params = LS_BUFFER_PARAMS_INIT;
+    params.size_bytes = bytes;
+    params.label = name;
+    l->model->info.weight_bytes += bytes;
+    return ls_buffer_create(l->model->device, &params, &weight->buffer, l->error);
+}
+
+/* A norm's weights. */
+static ls_status load_vector(const loader *l, const char *name, uint32_t elements,
+                             ls__weight *weight)
+{
+    const ls_gguf_tensor *tensor;
+    void *memory;
+    weight->columns = elements;
+    weight->rows = 1;
+    ls_status status = find_tensor(l, name, elements, 1, &tensor);
+    if (status == LS_OK && tensor->type != LS_GGUF_TYPE_F32 && tensor->type != LS_GGUF_TYPE_F16 &&
+        tensor->type != LS_GGUF_TYPE_BF16)
+        status = ls__fail(l->error, LS_E_UNSUPPORTED, "tensor %s is of type %s, not of floats",
+                          name, ls_gguf_type_name(tensor->type));
+    if (status == LS_OK)
+        status = make_buffer(l, name, (uint64_t)elements * 4, weight);
+    if (status == LS_OK)
+        status = ls_buffer_map(weight->buffer, 0, (uint64_t)elements * 4, LS_MAP_WRITE, &memory,
+                               l->error);
+    if (status != LS_OK)
+        return status;
+    status = ls_gguf_dequantize(tensor, 0, elements, memory, l->error);
+    ls_status unmapped = ls_buffer_unmap(weight->buffer, l->error);
+    return status == LS_OK ? unmapped : status;
+}
+
+static ls_status load_matrix(const loader *l, const char *name, uint64_t columns, uint64_t rows,
+                             ls__weight *weight)
+{
+    const ls_gguf_tensor *tensor;
+    void *memory;
+    ls_status status = find_tensor(l, name, columns, rows, &tensor);
+    if (status != LS_OK)
+        return status;
+    weight->form = ls__matrix_form_of(tensor->type);
+    weight->columns = (uint32_t)columns;
+    weight->rows = (uint32_t)rows;
+    if (!weight->form)
+        return ls__fail(l->error, LS_E_UNSUPPORTED,
+                        "tensor %s is of type %s, for which there are no products yet", name,
+                        ls_gguf_type_name(tensor->type));
+    uint64_t bytes = ls__matrix_bytes(weight->form, columns, rows);
+    status = make_buffer(l, name, bytes, weight);
+    if (status == LS_OK)
+        status = ls_buffer_map(weight->buffer, 0, bytes, LS_MAP_WRITE, &memory, l->error);
+    if (status != LS_OK)
+        return status;
+    ls__matrix_lay(weight->form, tensor->data, columns, rows, 0, (rows + LS__LANES - 1) / LS__LANES,
+                   memory);
+    return ls_buffer_unmap(weight->buffer, l->error);
+}
+
+static ls_status load_layer(const loader *l, uint32_t index, ls__layer *layer)
+{
+    const ls_model_info *i = &l->model->info;
+    uint64_t query = (uint64_t)i->heads * i->head_width,
+             key = (uint64_t)i->kv_heads * i->head_width;
+    const struct {
+        const char *name;
+        uint64_t columns, rows; /* 0 rows: a vector */
+        ls__weight *weight;
+    } tensors[] = {
+        {"attn_norm", i->width, 0, &layer->attention_norm},
+        {"attn_q", i->width, query, &layer->query},
+        {"attn_k", i->width, key, &layer->key},
+        {"attn_v", i->width, key, &layer->value},
+        {"attn_output", query, i->width, &layer->attention_output},
+        {"ffn_norm", i->width, 0, &layer->inner_norm},
+        {"ffn_gate", i->width, i->inner_width, &layer->gate},
+        {"ffn_up", i->width, i->inner_width, &layer->up},
+        {"ffn_down", i->inner_width, i->width, &layer->down},
+    };
+    ls_status status = LS_OK;
+    for (size_t t = 0; status == LS_OK && t < sizeof tensors / sizeof *tensors; t++) {
+        char name[64];
+        snprintf(name, sizeof name, "blk.%" PRIu32 ".%s.weight", index, tensors[t].name);
+        status = tensors[t].rows
+                     ? load_matrix(l, name, tensors[t].columns, tensors[t].rows, tensors[t].weight)
+                     : load_vector(l, name, i->width, tensors[t].weight);
+    }
+    return status;
+}
+
+static ls_status load_weights(const loader *l)
+{
+    ls_model *m = l->model;
+    const ls_gguf_tensor *embedding = ls_gguf_find_tensor(l->gguf, "token_embd.weight");
+    if (!embedding || embedding->dimensions[1] > UINT32_MAX)
+        return ls__fail(l->error, LS_E_NOT_FOUND, "the file has no tensor token_embd.weight");
+    m->info.vocabulary = (uint32_t)embedding->dimensions[1];
+    m->layers = ls__mem_alloc(m->info.layers, sizeof *m->layers);
+    if (!m->layers)
+        return ls__fail_oom(l->error, m->info.layers * sizeof *m->layers);
+    ls_status status =
+        load_matrix(l, "token_embd.weight", m->info.width, m->info.vocabulary, &m->embedding);
+    if (status == LS_OK)
+        status = load_vector(l, "output_norm.weight", m->info.width, &m->output_norm);
+    if (status == LS_OK && ls_gguf_find_tensor(l->gguf, "output.weight"))
+        status = load_matrix(l, "output.weight", m->info.width, m->info.vocabulary, &m->output);
+    for (uint32_t i = 0; status == LS_OK && i < m->info.layers; i++)
+        status = load_layer(l, i, &m->layers[i]);
+    return status;
+}
+
+/* --- kernels ---------------------------------------------------------------------------------- */
+
+static bool has_form(const ls_model *m, const ls__matrix_form *form)
+{
+    bool has = m->embedding.form == form || m->output.form == form;
+    for (uint32_t i = 0; i < m->info.layers; i++) {
+        const ls__layer *l = &m->layers[i];
+        has = has || l->query.form == form || l->key.form == form || l->value.form == form ||
+              l->attention_output.form == form || l->gate.form == form || l->up.form == form ||
+              l->down.form == form;
+    }
+    return has;
+}
+
+static void put_kernels(const ls_model *m, ls__strbuf *text)
+{
+    const ls__matrix_form *form;
+    for (uint32_t i = 0; i < ls__llm_kernels_count; i++)
+        ls__strbuf_append(text, ls__llm_kernels[i].text, ls__llm_kernels[i].length);
+    for (uint32_t i = 0; (form = ls__matrix_form_at(i)); i++) {
+        char name[40];
+        if (!has_form(m, form))
+            continue;
+        snprintf(name, sizeof name, "matrix_%s", ls_gguf_type_name(form->type));
+        ls__matrix_kernel(text, form, name, 1);
+        snprintf(name, sizeof name, "matrix_%s_tile", ls_gguf_type_name(form->type));
+        ls__matrix_kernel(text, form, name, LS__TILE);
+        if (m->embedding.form != form)
+            continue;
+        snprintf(name, sizeof name, "rows_%s", ls_gguf_type_name(form->type));
+        ls__embedding_kernel(text, form, name);
+    }
+}
+
+static ls_status build_program(const loader *l)
+{
+    ls__strbuf text = {0};
+    ls_module *module = NULL;
+    ls_compile_params compile = LS_COMPILE_PARAMS_INIT;
+    ls_program_params params = LS_PROGRAM_PARAMS_INIT;
+    put_kernels(l->model, &text);
+    if (text.failed) {
+        ls__strbuf_finish(&text);
+        return ls__fail_oom(l->error, text.length);
+    }
+    compile.text = text.text;
+    compile.length = text.length;
+    compile.path = "llm";
+    params.unchecked = !l->checked;
+    ls_status status = ls_module_compile(&compile, &module, NULL, l->error);
+    ls__strbuf_finish(&text);
+    if (status == LS_OK)
+        status = ls_program_create(l->model->device, module, &params, &l->model->program, l->error);
+    ls_module_destroy(&module);
+    return status;
+}
+
+static ls_status find_kernels(const loader *l)
+{
+    ls_model *m = l->model;
+    const struct {
+        const char *name;
+        const ls_kernel **kernel;
+    } kernels[] = {
+        {"rms_norm", &m->rms_norm},
+        {"quantize_32", &m->quantize},
+        {"rope", &m->rope},
+        {"append", &m->append},
+        {"attention_scores", &m->scores},
+        {"attention_values", &m->values},
+        {"silu_gate", &m->silu_gate},
+        {"add", &m->add},
+    };
+    ls_status status = LS_OK;
+    const ls__matrix_form *form;
+    for (size_t i = 0; status == LS_OK && i < sizeof kernels / sizeof *kernels; i++)
+        status = ls_program_kernel(m->program, kernels[i].name, kernels[i].kernel, l->error);
+    for (uint32_t i = 0; status == LS_OK && (form = ls__matrix_form_at(i)); i++) {
+        char name[40];
+        if (!has_form(m, form))
+            continue;
+        snprintf(name, sizeof name, "matrix_%s", ls_gguf_type_name(form->type));
+        status = ls_program_kernel(m->program, name, &m->matrices[i].one, l->error);
+        snprintf(name, sizeof name, "matrix_%s_tile", ls_gguf_type_name(form->type));
+        if (status == LS_OK)
+            status = ls_program_kernel(m->program, name, &m->matrices[i].tile, l->error);
+        snprintf(name, sizeof name, "rows_%s", ls_gguf_type_name(form->type));
+        if (status == LS_OK && m->embedding.form == form)
+            status = ls_program_kernel(m->program, name, &m->matrices[i].rows, l->error);
+    }
+    return status;
+}
+
+/* --- the public calls ------------------------------------------------------------------------- */
+
+ls_status ls_model_load(const ls_model_params *params, ls_model **model, ls_error *error)
+{
+    if (!params || !params->device || !params->gguf || !model)
+        return ls__fail(error, LS_E_INVALID_ARGUMENT, "params, device, gguf or model is NULL");
+    *model = NULL;
+    ls_model *m = ls__mem_alloc(1, sizeof *m);
+    if (!m)
+        return ls__fail_oom(error, sizeof *m);
+    m->device = params->device;
+    loader l = {params->gguf, m, params->checked, error};
+    ls_status status = ls__model_read_info(params->gguf, m, error);
+    if (status == LS_OK)
+        status = load_weights(&l);
+    if (status == LS_OK)
+        status = build_program(&l);
+    if (status == LS_OK)
+        status = find_kernels(&l);
+    if (status != LS_OK) {
+        ls_model_destroy(&m);
+        return status;
+    }
+    *model = m;
+    return LS_OK;
+}
+
+void ls_model_destroy(ls_model **model)
+{
+    ls_model *m = model ? *model : NULL;
+    if (!m)
+        return;
+    for (uint32_t i = 0; m->layers && i < m->info.layers; i++) {
+        ls__layer *l = &m->layers[i];
+        ls__weight *weights[] = {
+            &l->attention_norm, &l->query, &l->key, &l->value, &l->attention_output,
+            &l->inner_norm,     &l->gate,  &l->up,  &l->down};
+        for (size_t w = 0; w < sizeof weights / sizeof *weights; w++)
+            ls_buffer_destroy(&weights[w]->buffer);
+    }
+    ls_buffer_destroy(&m->embedding.buffer);
+    ls_buffer_destroy(&m->output_norm.buffer);
+    ls_buffer_destroy(&m->output.buffer);
+    ls_program_destroy(&m->program);
+    ls__mem_free(m->layers);
+    ls__mem_free(m);
+    *model = NULL;
+}
+
+void ls_model_describe(const ls_model *model, ls_model_info *info)
+{
+    size_t size = info->struct_size < sizeof *info ? info->struct_size : sizeof *info;
+    ls_model_info all = model->info;
+    all.struct_size = info->struct_size;
+    memcpy(info, &all, size);
+}

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The commands for tokens, from their ids to the logits of the last one. Their number is only known
+ * at submission, so sizes that depend on it come from the parameter block.
+ */
+#include <stddef.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/status.h"
+#include "llm/session.h"
+
+enum { MOST_BUFFERS = 8, MOST_LINKS = 4 };
+
+#define PARAMETER(field) ((uint32_t)offsetof(ls__feed, field) + 1)
+
+typedef struct recorder {
+    ls_session *session;
+    const ls_model *model;
+    ls_batch *batch;
+    ls__token_batch *out;
+    bool many;
+    uint32_t layer;
+    ls_status status;
+    ls_error *error;
+} recorder;
+
+/* One dispatch. Scalars are words; `linked` ones come from the parameter block. */
+typedef struct step {
+    const char *operation;
+    const ls_kernel *kernel;
+    uint32_t x, x_parameter, y, y_parameter, z_parameter;
+    uint32_t elements;
+    uint32_t scalars[8], scalar_count;
+    uint32_t linked[8]; /* by scalar: a PARAMETER, or 0 */
+    ls_buffer *buffers[MOST_BUFFERS];
+    uint32_t buffer_count;
+} step;
+
+static void note(recorder *r, const char *operation, uint32_t elements)
+{
+    ls__token_batch *out = r->out;
+    if (out->step_count == out->step_capacity) {
+        uint32_t capacity = out->step_capacity ? out->step_capacity * 2 : 256;
+        ls__step *steps = ls__mem_realloc(out->steps, capacity, sizeof *steps);
+        if (!steps) {
+            r->status = ls__fail_oom(r->error, capacity * sizeof *steps);
+            return;
+        }
+        out->steps = steps;
+        out->step_capacity = capacity;
+    }
+    out->steps[out->step_count++] = (ls__step){operation, r->layer, elements};
+}
+
+static void put(recorder *r, const step *s)
+{
+    ls_range ranges[MOST_BUFFERS];
+    ls_scalar_link links[8];
+    ls_dispatch dispatch = LS_DISPATCH_INIT;
+    if (r->status != LS_OK)
+        return;
+    for (uint32_t i = 0; i < s->buffer_count; i++)
+        ranges[i] = (ls_range){s->buffers[i], 0, LS_WHOLE};
+    for (uint32_t i = 0; i < s->scalar_count; i++)
+        if (s->linked[i])
+            links[dispatch.link_count++] = (ls_scalar_link){i * 4, s->linked[i] - 1, 4};
+    dispatch.kernel = s->kernel;
+    dispatch.global_size[0] = s->x;
+    dispatch.global_size[1] = s->y ? s->y : 1;
+    dispatch.global_size[2] = 1;
+    dispatch.global_size_parameter[0] = s->x_parameter;
+    dispatch.global_size_parameter[1] = s->y_parameter;
+    dispatch.global_size_parameter[2] = s->z_parameter;
+    dispatch.buffers = ranges;
+    dispatch.buffer_count = s->buffer_count;
+    dispatch.scalars = s->scalars;
+    dispatch.scalar_bytes = s->scalar_count * 4;
+    dispatch.links = links;
+    dispatch.tag = (ls_tag){LS_PHASE_COMPUTE, r->layer, s->operation};
+    r->status = ls_batch_dispatch(r->batch, &dispatch, r->error);
+    if (r->status == LS_OK)
+        note(r, s->operation, s->elements);
+}
+
+static uint32_t float_word(float value)
+{
+    uint32_t word;
+    memcpy(&word, &value, sizeof word);
+    return word;
+}
+
+/* --- operations ------------------------------------------------------------------------------- */
+
+/* Of all tokens, or of the last one alone. */
+static void put_norm(recorder *r, const char *operation, const ls__weight *weights, ls_buffer *x,
+                     ls_buffer *y, bool last)
+{
+    put(r, &(step){.operation = operation,
+                   .kernel = r->model->rms_norm,
+                   .x = 32,
+                   .y_parameter = last ? 0 : PARAMETER(count),
+                   .elements = weights->columns,
+                   .scalars = {weights->columns, 0, float_word(r->model->epsilon)},
+                   .scalar_count = 3,
+                   .linked = {0, last ? PARAMETER(last) : 0},
+                   .buffers = {x, weights->buffer, y},
+                   .buffer_count = 3});
+}
+
+static void put_quantize(recorder *r, const char *operation, ls_buffer *x, uint32_t elements,
+                         bool last)
+{
+    const ls__quantized *q = &r->session->quantized;
+    put(r, &(step){.operation = operation,
+                   .kernel = r->model->quantize,
+                   .x = elements,
+                   .y_parameter = last ? 0 : PARAMETER(count),
+                   .elements = elements,
+                   .buffers = {x, q->integers, q->scales, q->products, q->sums},
+                   .buffer_count = 5});
+}
+
+/* y = W x, where the session's `quantized` is x as integers. */
+static void put_matrix(recorder *r, const char *operation, const ls__weight *w, ls_buffer *x,
+                       ls_buffer *y, bool last)
+{
+    const ls__quantized *q = &r->session->quantized;
+    const ls__matrix_kernels *kernels = &r->model->matrices[ls__matrix_form_index(w->form)];
+    bool one = !r->many || last, floats = w->form->elements == 1;
+    step s = {.operation = operation,
+              .kernel = one ? kernels->one : kernels->tile,
+              .x = w->rows,
+              .y_parameter = one ? 0 : PARAMETER(tiles),
+              .elements = w->columns,
+              .scalars = {w->rows, w->columns, 1},
+              .scalar_count = 3,
+              .linked = {0, 0, one ? 0 : PARAMETER(count)},
+              .buffers = {w->buffer, w->buffer, q->integers, q->scales, q->products, q->sums, y},
+              .buffer_count = 7};
+    if (floats) {
+        s.buffers[1] = x;
+        s.buffers[2] = y;
+        s.buffer_count = 3;
+    }
+    put(r, &s);
+}
+
+static bool is_integer(const ls__weight *w)
+{
+    return w->form->elements > 1;
+}
+
+static void put_rope(recorder *r, const char *operation, uint32_t heads, ls_buffer *x)
+{
+    const ls_model *m = r->model;
+    put(r, &(step){.operation = operation,
+                   .kernel = m->rope,
+                   .x = heads * m->rope_pairs,
+                   .y_parameter = PARAMETER(count),
+                   .scalars = {m->rope_pairs, m->rope_apart, heads},
+                   .scalar_count = 4,
+                   .linked = {0, 0, 0, PARAMETER(position)},
+                   .buffers = {r->session->angles, x},
+                   .buffer_count = 2});
+}
+
+static void put_attention(recorder *r)
+{
+    ls_session *s = r->session;
+    const ls_model_info *i = &r->model->info;
+    ls__cache_layer *cache = &s->cache[r->layer];
+    uint32_t group = i->heads / i->kv_heads;
+    put(r, &(step){.operation = "append",
+                   .kernel = r->model->append,
+                   .x = i->kv_heads * i->head_width,
+                   .y_parameter = PARAMETER(count),
+                   .scalars = {i->kv_heads, i->head_width},
+                   .scalar_count = 3,
+                   .linked = {0, 0, PARAMETER(position)},
+                   .buffers = {s->pages, s->key, s->value, cache->keys, cache->values},
+                   .buffer_count = 5});
+    put(r, &(step){.operation = "attention scores",
+                   .kernel = r->model->scores,
+                   .x_parameter = PARAMETER(visible),
+                   .y = i->heads,
+                   .z_parameter = PARAMETER(count),
+                   .scalars = {i->heads, group, i->head_width, 0, s->context,
+                               float_word(r->model->attention_scale)},
+                   .scalar_count = 6,
+                   .linked = {0, 0, 0, PARAMETER(position)},
+                   .buffers = {s->pages, s->query, cache->keys, s->scores},
+                   .buffer_count = 4});
+    put(r, &(step){.operation = "attention values",
+                   .kernel = r->model->values,
+                   .x = i->heads * 32,
+                   .y_parameter = PARAMETER(count),
+                   .scalars = {i->heads, group, i->head_width, 0, s->context},
+                   .scalar_count = 5,
+                   .linked = {0, 0, 0, PARAMETER(position)},
+                   .buffers = {s->pages, cache->values, s->scores, s->query},
+                   .buffer_count = 4});
+}
+
+static void put_elementwise(recorder *r, const char *operation, const ls_kernel *kernel,
+                            uint32_t elements, ls_buffer *const *buffers, uint32_t count)
+{
+    step s = {.operation = operation,
+              .kernel = kernel,
+              .x = elements,
+              .y_parameter = PARAMETER(count),
+              .scalars = {elements},
+              .scalar_count = 1,
+              .buffer_count = count};
+    memcpy(s.buffers, buffers, count * sizeof *buffers);
+    put(r, &s);
+}
+
+static void put_embedding(recorder *r)
+{
+    const ls__weight *w = &r->model->embedding;
+    ls_session *s = r->session;
+    step e = {.operation = "embedding",
+              .kernel = r->model->matrices[ls__matrix_form_index(w->form)].rows,
+              .x = w->columns,
+              .y_parameter = PARAMETER(count),
+              .scalars = {w->columns},
+              .scalar_count = 1,
+              .buffers = {s->tokens, w->buffer, w->buffer, s->residual},
+              .buffer_count = 4};
+    if (!is_integer(w)) {
+        e.buffers[2] = s->residual;
+        e.buffer_count = 3;
+    }
+    put(r, &e);
+}
+
+/* --- a layer ---------------------------------------------------------------------------------- */
+
+static void put_layer(recorder *r, const ls__layer *l)
+{
+    ls_session *s = r->session;
+    const ls_model_info *i = &r->model->info;
+    uint32_t query_elements = i->heads * i->head_width;
+    put_norm(r, "attention norm", &l->attention_norm, s->residual, s->normed, false);
+    if (is_integer(&l->query) || is_integer(&l->key) || is_integer(&l->value))
+        put_quantize(r, "attention input", s->normed, i->width, false);
+    put_matrix(r, "query", &l->query, s->normed, s->query, false);
+    put_matrix(r, "key", &l->key, s->normed, s->key, false);
+    put_matrix(r, "value", &l->value, s->normed, s->value, false);
+    put_rope(r, "query rotation", i->heads, s->query);
+    put_rope(r, "key rotation", i->kv_heads, s->key);
+    put_attention(r); /* leaves its result in place of the queries */
+    if (is_integer(&l->attention_output))
+        put_quantize(r, "attention result", s->query, query_elements, false);
+    put_matrix(r, "attention output", &l->attention_output, s->query, s->normed, false);
+    put_elementwise(r, "attention residual", r->model->add, i->width,
+                    (ls_buffer *[]){s->normed, s->residual}, 2);
+    put_norm(r, "inner norm", &l->inner_norm, s->residual, s->normed, false);
+    if (is_integer(&l->gate) || is_integer(&l->up))
+        put_quantize(r, "inner input", s->normed, i->width, false);
+    put_matrix(r, "gate", &l->gate, s->normed, s->gate, false);
+    put_matrix(r, "up", &l->up, s->normed, s->up, false);
+    put_elementwise(r, "gate function", r->model->silu_gate, i->inner_width,
+                    (ls_buffer *[]){s->gate, s->up, s->inner}, 3);
+    if (is_integer(&l->down))
+        put_quantize(r, "inner result", s->inner, i->inner_width, false);
+    put_matrix(r, "down", &l->down, s->inner, s->normed, false);
+    put_elementwise(r, "inner residual", r->model->add, i->width,
+                    (ls_buffer *[]){s->normed, s->residual}, 2);
+}
+
+static void put_tokens(recorder *r, uint32_t columns)
+{
+    ls_range target = {r->session->tokens, 0, (uint64_t)columns * 4};
+    r->status = ls_batch_upload_slot(r->batch, target, LS_MEM_NONE, 0, NULL, r->error);
+    if (r->status == LS_OK)
+        note(r, "tokens", 0);
+}
+
+static void put_logits(recorder *r)
+{
+    ls_session *s = r->session;
+    const ls_model *m = r->model;
+    const ls__weight *output = m->output.buffer ? &m->output : &m->embedding;
+    r->layer = m->info.layers;
+    put_norm(r, "output norm", &m->output_norm, s->residual, s->last, true);
+    if (is_integer(output))
+        put_quantize(r, "output input", s->last, m->info.width, true);
+    put_matrix(r, "output", output, s->last, s->device_logits, true);
+    ls_range source = {s->device_logits, 0, (uint64_t)m->info.vocabulary * 4};
+    if (r->status == LS_OK)
+        r->status = ls_batch_download_slot(r->batch, source, LS_MEM_NONE, 1, NULL, r->error);
+    if (r->status == LS_OK)
+        note(r, "logits", 0);
+}
+
+ls_status ls__session_record(ls_session *session, uint32_t columns, ls__token_batch *batch,
+                             ls_error *error)
+{
+    recorder r = {.session = session,
+                  .model = session->model,
+                  .out = batch,
+                  .many = columns > 1,
+                  .error = error};
+    r.status = ls_batch_create(session->model->device, &r.batch, error);
+    if (r.status != LS_OK)
+        return r.status;
+    put_tokens(&r, columns);
+    put_embedding(&r);
+    for (; r.layer < session->model->info.layers; r.layer++)
+        put_layer(&r, &session->model->layers[r.layer]);
+    put_logits(&r);
+    if (r.status == LS_OK)
+        r.status = ls_prepare(r.batch, &batch->prepared, error);
+    ls_batch_destroy(&r.batch);
+    return r.status;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A session inside: buffers for the tokens that are computed together, the cache, and two prepared
+ * batches: one token, and a chunk of them. */
+#ifndef LS_LLM_SESSION_H
+#define LS_LLM_SESSION_H
+
+#include "llm/model.h"
+
+/* What comes with a submission. */
+typedef struct ls__feed {
+    uint32_t position; /* of the first token */
+    uint32_t count;    /* tokens */
+    uint32_t tiles;    /* of LS__TILE tokens */
+    uint32_t visible;  /* positions that the last one sees */
+    uint32_t last;     /* count - 1 */
+} ls__feed;
+
+/* A matrix's input as integers: [columns][elements]. */
+typedef struct ls__quantized {
+    ls_buffer *integers, *scales, *products, *sums;
+} ls__quantized;
+
+/* What a command of a batch does, for messages. */
+typedef struct ls__step {
+    const char *operation;
+    uint32_t layer;
+    uint32_t elements; /* of a token that it reads */
+} ls__step;
+
+typedef struct ls__token_batch {
+    ls_prepared *prepared;
+    ls__step *steps; /* by command */
+    uint32_t step_count, step_capacity;
+} ls__token_batch;
+
+typedef struct ls__cache_layer {
+    ls_buffer *keys, *values;
+} ls__cache_layer;
+
+struct ls_session {
+    const ls_model *model;
+    ls_stream *stream;
+    uint32_t context, chunk; /* positions; tokens, whole tiles */
+    uint32_t position;
+    bool failed, has_logits;
+    float *logits;
+    ls_buffer *tokens, *residual, *normed, *query, *key, *value, *scores, *gate, *up, *inner;
+    ls_buffer *last, *device_logits, *angles, *pages;
+    ls__quantized quantized;
+    ls__cache_layer *cache; /* by layer */
+    ls__token_batch one, many;
+};
+
+/* Records and prepares a batch for up to `columns` tokens: 1, or the session's chunk. */
+ls_status ls__session_record(ls_session *session, uint32_t columns, ls__token_batch *batch,
+                             ls_error *error);
+
+#endif
