@@ -4,6 +4,10 @@
 
   make_gguf.py blocks OUT.gguf [--seed N] [--rows N] [--split N]
       one tensor of each type that is read, of random blocks
+  make_gguf.py llama OUT.gguf [--seed N] [--types T,...] [--layers N] [--width N] [--inner N] [--heads N]
+                              [--kv-heads N] [--context N]
+      a model of the llama architecture with random weights; its matrices take turns with the types T. The
+      vocabulary is the 256 bytes and one token that ends a text.
 
 The class Writer is for tests that need files of their own.
 """
@@ -102,6 +106,78 @@ def write_blocks(out, seed, rows, split):
             file.write(writer.bytes())
 
 
+def write_llama(out, options):
+    rng = random.Random(options.seed)
+    writer = Writer()
+    width, head = options.width, options.width // options.heads
+    values = {"block_count": options.layers, "context_length": options.context, "embedding_length": width,
+              "feed_forward_length": options.inner, "attention.head_count": options.heads,
+              "attention.head_count_kv": options.kv_heads, "rope.dimension_count": head}
+    writer.value("general.architecture", "string", "llama")
+    for name, value in values.items():
+        writer.value("llama." + name, "u32", value)
+    writer.value("llama.rope.freq_base", "f32", 10000)
+    writer.value("llama.attention.layer_norm_rms_epsilon", "f32", 1e-5)
+    tokens = byte_tokens() + ["<|end|>"]
+    writer.value("tokenizer.ggml.model", "string", "gpt2")
+    writer.value("tokenizer.ggml.pre", "string", "gpt-2")
+    writer.list("tokenizer.ggml.tokens", "string", tokens)
+    writer.list("tokenizer.ggml.token_type", "i32", [1] * 256 + [3])
+    writer.list("tokenizer.ggml.merges", "string", [])
+    writer.value("tokenizer.ggml.eos_token_id", "u32", 256)
+    types = options.types.split(",")
+
+    def norm(name):
+        data = b"".join(struct.pack("<f", rng.uniform(0.5, 1.5)) for _ in range(width))
+        writer.tensor(name + ".weight", 0, [width], data)
+
+    def matrix(name, columns, rows):
+        types.append(types.pop(0))
+        data = b"".join(weights(rng, types[-1], columns) for _ in range(rows))
+        writer.tensor(name + ".weight", TYPES[types[-1]][0], [columns, rows], data)
+
+    matrix("token_embd", width, len(tokens))
+    for layer in range(options.layers):
+        block = f"blk.{layer}."
+        norm(block + "attn_norm")
+        matrix(block + "attn_q", width, width)
+        matrix(block + "attn_k", width, head * options.kv_heads)
+        matrix(block + "attn_v", width, head * options.kv_heads)
+        matrix(block + "attn_output", width, width)
+        norm(block + "ffn_norm")
+        matrix(block + "ffn_gate", width, options.inner)
+        matrix(block + "ffn_up", width, options.inner)
+        matrix(block + "ffn_down", options.inner, width)
+    norm("output_norm")
+    matrix("output", width, len(tokens))
+    with open(out, "wb") as file:
+        file.write(writer.bytes())
+
+
+def byte_tokens():
+    """The names that byte-level vocabularies have for the 256 bytes: printable ones themselves, others from U+0100."""
+    kept = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    others = [byte for byte in range(256) if byte not in kept]
+    return [chr(byte) if byte in kept else chr(256 + others.index(byte)) for byte in range(256)]
+
+
+def weights(rng, name, columns):
+    """A row whose elements have a standard deviation of about 1 / sqrt(columns)."""
+    size = columns ** -0.5
+    if name in ("F32", "F16"):
+        form = "<f" if name == "F32" else "<e"
+        return b"".join(struct.pack(form, rng.gauss(0, size)) for _ in range(columns))
+    _, elements, bytes_, places = TYPES[name]
+    row = b""
+    for _ in range(columns // elements):
+        block = bytearray(rng.randbytes(bytes_))
+        step = size / {"Q8_0": 74, "Q4_0": 4.6, "Q4_1": 4.6}[name]
+        for place, scale in zip(places, (step, -7.5 * step)):
+            block[place:place + 2] = struct.pack("<e", scale)
+        row += bytes(block)
+    return row
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
@@ -110,10 +186,21 @@ def main():
     blocks.add_argument("--seed", type=int, default=1)
     blocks.add_argument("--rows", type=int, default=4)
     blocks.add_argument("--split", type=int, default=1, help="parts")
+    llama = commands.add_parser("llama", help="a model with random weights")
+    llama.add_argument("out")
+    llama.add_argument("--types", default="Q4_1,Q8_0,Q4_0,F16,F32", help="from Q4_0 Q4_1 Q8_0 F16 F32")
+    for name, default in {"seed": 1, "layers": 2, "width": 64, "inner": 96, "heads": 4, "kv-heads": 2,
+                          "context": 256}.items():
+        llama.add_argument("--" + name, type=int, default=default)
     options = parser.parse_args()
-    if not options.out.endswith(".gguf") or options.split < 1 or options.rows < 1:
-        sys.exit("make_gguf.py: OUT must end in .gguf, and N be at least 1")
-    write_blocks(options.out, options.seed, options.rows, options.split)
+    if not options.out.endswith(".gguf"):
+        sys.exit("make_gguf.py: OUT must end in .gguf")
+    if options.command == "llama":
+        write_llama(options.out, options)
+    elif options.split < 1 or options.rows < 1:
+        sys.exit("make_gguf.py: N must be at least 1")
+    else:
+        write_blocks(options.out, options.seed, options.rows, options.split)
 
 
 if __name__ == "__main__":

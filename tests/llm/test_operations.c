@@ -399,7 +399,8 @@ static void norms(void **state)
             argument arguments[] = {{x, bytes, 0, false},
                                     {weights, (size_t)elements * 4, 0, false},
                                     {got, bytes, 0, true}};
-            run(d, "rms_norm", (uint32_t[3]){32, COLUMNS, 1}, &scalars, sizeof scalars, arguments, 3);
+            run(d, "rms_norm", (uint32_t[3]){32, COLUMNS, 1}, &scalars, sizeof scalars, arguments,
+                3);
             assert_same(d, label, got, expected, bytes);
         }
         free(x);

@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A small model with matrices of every type: its logits are the golden ones on every device,
+ * however the tokens are cut into calls and chunks, wherever the cache lies, with any number of
+ * threads, checked or not. A model of floats alone is compared with docs/numerics-llm.md in double
+ * precision.
+ *
+ *   test_llm_sessions MIXED.gguf FLOATS.gguf
+ */
+#include "base/cmocka_all.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "lockstep/llm.h"
+
+#define OK(call)                                                                                   \
+    do {                                                                                           \
+        ls_error error_ = {0}, *error = &error_;                                                   \
+        if ((call) != LS_OK)                                                                       \
+            fail_msg("%s: %s %s", #call, error_.message, error_.where);                            \
+    } while (0)
+
+enum { TOKENS = 150, VOCABULARY = 257, CUTS = 5 };
+static const char *mixed_path, *floats_path;
+static uint32_t tokens[TOKENS];
+
+/* The digest of the logits behind tokens 1, 2, 20, 70 and 150 of the model of seed 1. */
+static const uint32_t marks[CUTS] = {1, 2, 20, 70, 150};
+static const char *const golden =
+    "4886e166604904282ff6160a6b8064aa67b8480ae8e2b8144d571a7f73916d5b";
+
+static ls_device *open_device(const char *name, uint32_t threads)
+{
+    ls_device *device = NULL;
+    ls_error error = {0};
+    ls_device_params params = LS_DEVICE_PARAMS_INIT;
+    params.name = name;
+    params.threads = threads;
+    params.cache_path = "llm-sessions-cache";
+    if (ls_device_open(&params, &device, &error) != LS_OK)
+        printf("without %s: %s\n", name, error.message);
+    return device;
+}
+
+typedef struct setting {
+    const char *device;
+    uint32_t threads, chunk, step; /* step: tokens a call, at most */
+    uint64_t page_seed;
+    bool checked;
+} setting;
+
+/* Feeds the tokens up to marks[count - 1]; the digest of the logits at the marks. */
+static void digest_of(const char *path, setting s, uint32_t count, char hex[65])
+{
+    ls_gguf *gguf = NULL;
+    ls_model *model = NULL;
+    ls_session *session = NULL;
+    ls_device *device = open_device(s.device, s.threads);
+    hex[0] = 0;
+    if (!device)
+        return;
+    ls_model_params params = LS_MODEL_PARAMS_INIT;
+    ls_session_params asked = LS_SESSION_PARAMS_INIT;
+    OK(ls_gguf_open(path, &gguf, error));
+    params.device = device;
+    params.gguf = gguf;
+    params.checked = s.checked;
+    OK(ls_model_load(&params, &model, error));
+    ls_gguf_destroy(&gguf);
+    asked.chunk = s.chunk;
+    asked.page_seed = s.page_seed;
+    OK(ls_session_create(model, &asked, &session, error));
+    ls__digester digester;
+    ls__digester_init(&digester);
+    for (uint32_t at = 0, mark = 0; mark < count; mark++) {
+        for (uint32_t now; at < marks[mark]; at += now) {
+            now = marks[mark] - at < s.step ? marks[mark] - at : s.step;
+            OK(ls_session_feed(session, tokens + at, now, error));
+        }
+        ls__digester_add(&digester, ls_session_logits(session), VOCABULARY * sizeof(float));
+    }
+    ls__digest_hex(ls__digester_finish(&digester), hex);
+    ls_session_destroy(&session);
+    ls_model_destroy(&model);
+    OK(ls_device_destroy(&device, error));
+}
+
+static void the_bits_are_the_same(void **state)
+{
+    static const setting settings[] = {
+        {"cpu", 1, 64, 64, 0, false},  {"cpu", 2, 1, 1, 0, false},      {"cpu", 3, 7, 100, 5, true},
+        {"cpu", 2, 128, 33, 9, false}, {"vulkan", 2, 32, 50, 3, false},
+    };
+    char hex[65];
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+        digest_of(mixed_path, settings[i], CUTS, hex);
+        if (hex[0] && strcmp(hex, golden) != 0)
+            fail_msg("setting %zu: %s", i, hex);
+    }
+}
+
+/* It is slow, so it gets the first tokens only. */
+static void and_on_the_reference(void **state)
+{
+    char one[65], other[65];
+    digest_of(mixed_path, (setting){"reference", 1, 64, 64, 7, true}, 2, one);
+    digest_of(mixed_path, (setting){"cpu", 1, 64, 1, 0, false}, 2, other);
+    assert_true(one[0] != 0);
+    if (other[0])
+        assert_string_equal(one, other);
+}
+
+/* --- in double precision ---------------------------------------------------------------------- */
+
+static const float *weights(const ls_gguf *gguf, const char *name, int layer)
+{
+    char whole[64];
+    if (layer < 0)
+        snprintf(whole, sizeof whole, "%s.weight", name);
+    else
+        snprintf(whole, sizeof whole, "blk.%d.%s.weight", layer, name);
+    const ls_gguf_tensor *tensor = ls_gguf_find_tensor(gguf, whole);
+    assert_non_null(tensor);
+    assert_int_equal(tensor->type, LS_GGUF_TYPE_F32);
+    return tensor->data;
+}
+
+static void multiply(const float *w, int columns, int rows, const double *x, double *y)
+{
+    for (int r = 0; r < rows; r++) {
+        y[r] = 0;
+        for (int k = 0; k < columns; k++)
+            y[r] += (double)w[r * columns + k] * x[k];
+    }
+}
+
+enum { WIDTH = 64, INNER = 96, HEADS = 4, KV = 2, HEAD = WIDTH / HEADS, LAYERS = 2 };
+
+static void norm(const float *w, const double *x, double *y)
+{
+    double sum = 0;
+    for (int k = 0; k < WIDTH; k++)
+        sum += x[k] * x[k];
+    for (int k = 0; k < WIDTH; k++)
+        y[k] = x[k] / sqrt(sum / WIDTH + 1e-5) * (double)w[k];
+}
+
+static void rotate(double *head, int position)
+{
+    for (int i = 0; i < HEAD / 2; i++) {
+        double angle = position * pow(10000, -2.0 * i / HEAD), a = head[2 * i], b = head[2 * i + 1];
+        head[2 * i] = a * cos(angle) - b * sin(angle);
+        head[2 * i + 1] = a * sin(angle) + b * cos(angle);
+    }
+}
+
+/* The cache holds halves. */
+static void round_to_half(double *x, int count)
+{
+    for (int i = 0; i < count; i++) {
+        int exponent;
+        double fraction = frexp(x[i], &exponent);
+        x[i] = ldexp(rint(ldexp(fraction, 11)), exponent - 11);
+    }
+}
+
+static double keys[LAYERS][TOKENS][KV * HEAD], values[LAYERS][TOKENS][KV * HEAD];
+
+static void attend(int layer, int position, const double *query, double *out)
+{
+    for (int h = 0; h < HEADS; h++) {
+        double scores[TOKENS], top = -INFINITY, sum = 0;
+        const double *q = query + h * HEAD;
+        int at = h / (HEADS / KV) * HEAD;
+        for (int j = 0; j <= position; j++) {
+            scores[j] = 0;
+            for (int k = 0; k < HEAD; k++)
+                scores[j] += q[k] * keys[layer][j][at + k] / sqrt(HEAD);
+            top = fmax(top, scores[j]);
+        }
+        for (int k = 0; k < HEAD; k++)
+            out[h * HEAD + k] = 0;
+        for (int j = 0; j <= position; j++) {
+            sum += scores[j] = exp(scores[j] - top);
+            for (int k = 0; k < HEAD; k++)
+                out[h * HEAD + k] += scores[j] * values[layer][j][at + k];
+        }
+        for (int k = 0; k < HEAD; k++)
+            out[h * HEAD + k] /= sum;
+    }
+}
+
+/* One token; logits. */
+static void step(const ls_gguf *g, uint32_t token, int position, double *logits)
+{
+    double x[WIDTH], y[WIDTH], query[WIDTH], mixed[WIDTH], gate[INNER], up[INNER];
+    for (int k = 0; k < WIDTH; k++)
+        x[k] = (double)weights(g, "token_embd", -1)[token * WIDTH + (uint32_t)k];
+    for (int l = 0; l < LAYERS; l++) {
+        norm(weights(g, "attn_norm", l), x, y);
+        multiply(weights(g, "attn_q", l), WIDTH, WIDTH, y, query);
+        multiply(weights(g, "attn_k", l), WIDTH, KV * HEAD, y, keys[l][position]);
+        multiply(weights(g, "attn_v", l), WIDTH, KV * HEAD, y, values[l][position]);
+        for (int h = 0; h < HEADS; h++)
+            rotate(query + h * HEAD, position);
+        for (int h = 0; h < KV; h++)
+            rotate(keys[l][position] + h * HEAD, position);
+        round_to_half(keys[l][position], KV * HEAD);
+        round_to_half(values[l][position], KV * HEAD);
+        attend(l, position, query, mixed);
+        multiply(weights(g, "attn_output", l), WIDTH, WIDTH, mixed, y);
+        for (int k = 0; k < WIDTH; k++)
+            x[k] += y[k];
+        norm(weights(g, "ffn_norm", l), x, y);
+        multiply(weights(g, "ffn_gate", l), WIDTH, INNER, y, gate);
+        multiply(weights(g, "ffn_up", l), WIDTH, INNER, y, up);
+        for (int k = 0; k < INNER; k++)
+            gate[k] = gate[k] / (1 + exp(-gate[k])) * up[k];
+        multiply(weights(g, "ffn_down", l), INNER, WIDTH, gate, y);
+        for (int k = 0; k < WIDTH; k++)
+            x[k] += y[k];
+    }
+    norm(weights(g, "output_norm", -1), x, y);
+    multiply(weights(g, "output", -1), WIDTH, VOCABULARY, y, logits);
+}
+
+/* Every logit within a thousandth of the standard deviation of all of a token. */
+static void floats_are_near_double_precision(void **state)
+{
+    ls_gguf *gguf = NULL;
+    ls_model *model = NULL;
+    ls_session *session = NULL;
+    ls_device *device = open_device("cpu", 1);
+    if (!device)
+        return;
+    ls_model_params params = LS_MODEL_PARAMS_INIT;
+    ls_session_params asked = LS_SESSION_PARAMS_INIT;
+    OK(ls_gguf_open(floats_path, &gguf, error));
+    params.device = device;
+    params.gguf = gguf;
+    OK(ls_model_load(&params, &model, error));
+    OK(ls_session_create(model, &asked, &session, error));
+    for (int t = 0; t < 100; t++) {
+        double logits[VOCABULARY], mean = 0, variance = 0;
+        step(gguf, tokens[t], t, logits);
+        OK(ls_session_feed(session, tokens + t, 1, error));
+        const float *got = ls_session_logits(session);
+        for (int i = 0; i < VOCABULARY; i++)
+            mean += logits[i] / VOCABULARY;
+        for (int i = 0; i < VOCABULARY; i++)
+            variance += (logits[i] - mean) * (logits[i] - mean) / VOCABULARY;
+        for (int i = 0; i < VOCABULARY; i++)
+            if (fabs((double)got[i] - logits[i]) > 1e-3 * sqrt(variance))
+                fail_msg("token %d, logit %d: %g, not %g (deviation %g)", t, i, (double)got[i],
+                         logits[i], sqrt(variance));
+    }
+    ls_session_destroy(&session);
+    ls_model_destroy(&model);
+    ls_gguf_destroy(&gguf);
+    OK(ls_device_destroy(&device, error));
+}
+
+/* --- sessions --------------------------------------------------------------------------------- */
+
+static void sessions_say_what_they_cannot(void **state)
+{
+    ls_gguf *gguf = NULL;
+    ls_model *model = NULL;
+    ls_session *session = NULL, *other = NULL;
+    ls_error error = {0};
+    ls_device *device = open_device("cpu", 1);
+    if (!device)
+        return;
+    ls_model_params params = LS_MODEL_PARAMS_INIT;
+    ls_session_params asked = LS_SESSION_PARAMS_INIT;
+    OK(ls_gguf_open(mixed_path, &gguf, error));
+    params.device = device;
+    params.gguf = gguf;
+    OK(ls_model_load(&params, &model, error));
+    ls_model_info info = {.struct_size = sizeof info};
+    ls_model_describe(model, &info);
+    assert_string_equal(info.architecture, "llama");
+    assert_int_equal(info.vocabulary, VOCABULARY);
+    assert_int_equal(info.head_width, HEAD);
+    asked.context = 257;
+    assert_int_equal(ls_session_create(model, &asked, &session, &error), LS_E_INVALID_ARGUMENT);
+    assert_non_null(strstr(error.message, "257 positions"));
+    asked.context = 100;
+    OK(ls_session_create(model, &asked, &session, error));
+    OK(ls_session_create(model, &asked, &other, error)); /* two at a time */
+    assert_null(ls_session_logits(session));
+    assert_int_equal(ls_session_feed(session, tokens, 101, &error), LS_E_LIMIT);
+    assert_non_null(strstr(error.message, "the context of 100"));
+    assert_int_equal(ls_session_position(session), 0);
+    uint32_t wrong = VOCABULARY;
+    assert_int_equal(ls_session_feed(session, &wrong, 1, &error), LS_E_INVALID_ARGUMENT);
+    assert_int_equal(ls_session_feed(session, tokens, 0, &error), LS_E_INVALID_ARGUMENT);
+    OK(ls_session_feed(session, tokens, 100, error));
+    OK(ls_session_feed(other, tokens, 30, error));
+    float logits[VOCABULARY];
+    memcpy(logits, ls_session_logits(other), sizeof logits);
+    /* Going back to 30 tokens is the same as having fed 30. */
+    assert_int_equal(ls_session_truncate(session, 101, &error), LS_E_INVALID_ARGUMENT);
+    OK(ls_session_truncate(session, 29, error));
+    assert_null(ls_session_logits(session));
+    OK(ls_session_feed(session, tokens + 29, 1, error));
+    assert_memory_equal(ls_session_logits(session), logits, sizeof logits);
+    assert_int_equal(ls_logits_best((float[]){1, 3, 3, 2}, 4), 1);
+    ls_session_destroy(&session);
+    ls_session_destroy(&other);
+    ls_model_destroy(&model);
+    ls_gguf_destroy(&gguf);
+    OK(ls_device_destroy(&device, error));
+}
+
+/* The bytes of the file with a part replaced. */
+static void assert_refused(const char *from, const void *to, size_t length, size_t skip,
+                           ls_status status, const char *message)
+{
+    static _Alignas(64) uint8_t bytes[1 << 20];
+    ls_gguf *gguf = NULL;
+    ls_model *model = NULL;
+    ls_error error = {0};
+    FILE *file = fopen(mixed_path, "rb");
+    assert_non_null(file);
+    size_t size = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    uint8_t *at = memmem(bytes, size, from, strlen(from));
+    assert_non_null(at);
+    memcpy(at + skip, to, length);
+    OK(ls_gguf_open_memory(bytes, size, "changed", &gguf, error));
+    ls_device *device = open_device("reference", 1);
+    ls_model_params params = LS_MODEL_PARAMS_INIT;
+    params.device = device;
+    params.gguf = gguf;
+    ls_status got = ls_model_load(&params, &model, &error);
+    if (got != status || !strstr(error.message, message))
+        fail_msg("expected '%s', got %s: %s", message, ls_status_name(got), error.message);
+    assert_null(model);
+    ls_gguf_destroy(&gguf);
+    OK(ls_device_destroy(&device, error));
+}
+
+static void models_that_cannot_be(void **state)
+{
+    uint32_t number = 3;
+    size_t value = 4; /* behind the key stands the kind */
+    assert_refused("llama", "lamas", 5, 0, LS_E_UNSUPPORTED, "the architecture is lamas");
+    assert_refused("llama.block_count", "x", 1, 16, LS_E_NOT_FOUND, "no value llama.block_count");
+    assert_refused("llama.block_count", &number, 4, 17 + value, LS_E_NOT_FOUND,
+                   "no tensor blk.2.attn_norm.weight");
+    assert_refused("llama.attention.head_count", &number, 4, 26 + value, LS_E_FORMAT, "3 heads");
+    assert_refused("llama.feed_forward_length", &number, 4, 25 + value, LS_E_UNSUPPORTED,
+                   "multiples of 8 and 32");
+    number = 128;
+    assert_refused("llama.feed_forward_length", &number, 4, 25 + value, LS_E_FORMAT,
+                   "tensor blk.0.ffn_gate.weight is 64 x 96, not 64 x 128");
+    number = 8;
+    assert_refused("llama.rope.dimension_count", &number, 4, 26 + value, LS_E_UNSUPPORTED,
+                   "8 of 16 elements");
+    assert_refused("blk.1.ffn_up", "q", 1, 11, LS_E_NOT_FOUND, "no tensor blk.1.ffn_up.weight");
+}
+
+/* A weight that is not finite is found where it acts, with its place. */
+static void not_finite_is_located(void **state)
+{
+    static _Alignas(64) uint8_t bytes[1 << 20];
+    ls_gguf *gguf = NULL;
+    ls_model *model = NULL;
+    ls_session *session = NULL;
+    ls_error error = {0};
+    ls_device *device = open_device("cpu", 1);
+    if (!device)
+        return;
+    FILE *file = fopen(mixed_path, "rb");
+    assert_non_null(file);
+    size_t size = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    OK(ls_gguf_open_memory(bytes, size, "changed", &gguf, error));
+    const ls_gguf_tensor *norm_weights = ls_gguf_find_tensor(gguf, "blk.1.ffn_norm.weight");
+    memcpy(bytes + norm_weights->file_byte + 40, &(float){INFINITY}, 4);
+    ls_model_params params = LS_MODEL_PARAMS_INIT;
+    ls_session_params asked = LS_SESSION_PARAMS_INIT;
+    params.device = device;
+    params.gguf = gguf;
+    OK(ls_model_load(&params, &model, error));
+    OK(ls_session_create(model, &asked, &session, error));
+    assert_int_equal(ls_session_feed(session, tokens, 3, &error), LS_E_FAILED);
+    assert_string_equal(error.where, "inner input, layer 1, position 0");
+    assert_int_equal(ls_session_feed(session, tokens, 3, &error), LS_E_STATE);
+    ls_session_destroy(&session);
+    ls_model_destroy(&model);
+    ls_gguf_destroy(&gguf);
+    OK(ls_device_destroy(&device, error));
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_bits_are_the_same),
+        cmocka_unit_test(and_on_the_reference),
+        cmocka_unit_test(floats_are_near_double_precision),
+        cmocka_unit_test(sessions_say_what_they_cannot),
+        cmocka_unit_test(models_that_cannot_be),
+        cmocka_unit_test(not_finite_is_located),
+    };
+    if (argc != 3)
+        return 2;
+    mixed_path = argv[1];
+    floats_path = argv[2];
+    for (uint32_t i = 0; i < TOKENS; i++)
+        tokens[i] = i * i * 7 % VOCABULARY;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
