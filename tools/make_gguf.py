@@ -8,6 +8,8 @@
                               [--kv-heads N] [--context N]
       a model of the llama architecture with random weights; its matrices take turns with the types T. The
       vocabulary is the 256 bytes and one token that ends a text.
+  make_gguf.py words OUT.gguf
+      a byte-level vocabulary of 256 bytes and a few words, and a small tensor: tests/cli/data/model.gguf
 
 The class Writer is for tests that need files of their own.
 """
@@ -154,6 +156,23 @@ def write_llama(out, options):
         file.write(writer.bytes())
 
 
+def write_words(out):
+    merges = ["H e", "l l", "He ll", "Hell o", "\u0120 w", "o r", "\u0120w or", "l d", "\u0120wor ld"]
+    writer = Writer()
+    writer.value("general.architecture", "string", "llama")
+    writer.value("general.name", "string", "a model without a purpose")
+    writer.value("tokenizer.ggml.model", "string", "gpt2")
+    writer.value("tokenizer.ggml.pre", "string", "gpt-2")
+    tokens = byte_tokens() + [merge.replace(" ", "") for merge in merges] + ["<|end|>"]
+    writer.list("tokenizer.ggml.tokens", "string", tokens)
+    writer.list("tokenizer.ggml.token_type", "i32", [1] * (len(tokens) - 1) + [3])
+    writer.list("tokenizer.ggml.merges", "string", merges)
+    writer.value("tokenizer.ggml.eos_token_id", "u32", len(tokens) - 1)
+    writer.tensor("token_embd.weight", 1, [4, 2], bytes(16))
+    with open(out, "wb") as file:
+        file.write(writer.bytes())
+
+
 def byte_tokens():
     """The names that byte-level vocabularies have for the 256 bytes: printable ones themselves, others from U+0100."""
     kept = [*range(33, 127), *range(161, 173), *range(174, 256)]
@@ -192,11 +211,15 @@ def main():
     for name, default in {"seed": 1, "layers": 2, "width": 64, "inner": 96, "heads": 4, "kv-heads": 2,
                           "context": 256}.items():
         llama.add_argument("--" + name, type=int, default=default)
+    words = commands.add_parser("words", help="a small byte-level vocabulary")
+    words.add_argument("out")
     options = parser.parse_args()
     if not options.out.endswith(".gguf"):
         sys.exit("make_gguf.py: OUT must end in .gguf")
     if options.command == "llama":
         write_llama(options.out, options)
+    elif options.command == "words":
+        write_words(options.out)
     elif options.split < 1 or options.rows < 1:
         sys.exit("make_gguf.py: N must be at least 1")
     else:

@@ -19,7 +19,8 @@ class Help(cli.Case):
         self.good(*command)
 
     def texts(self):
-        for command in ([], ["run"], ["compile"], ["devices"], ["conform"], ["sim"], ["cosim"], ["inspect"]):
+        for command in ([], ["run"], ["compile"], ["devices"], ["conform"], ["sim"], ["cosim"], ["inspect"],
+                        ["tokenize"]):
             yield " ".join(command) or "lockstep", self.good(*command, "--help")
 
     def test_examples_of_help_work(self):

@@ -25,7 +25,7 @@ _lockstep()
     fi
 
     if ((COMP_CWORD == 1)); then
-        COMPREPLY=($(compgen -W "run compile devices conform sim cosim inspect --version $common" -- "$current"))
+        COMPREPLY=($(compgen -W "run compile devices conform sim cosim inspect tokenize --version $common" -- "$current"))
         return
     fi
     case $previous in
@@ -104,8 +104,12 @@ _lockstep()
         COMPREPLY=($(_lockstep_files "npy bin" "${current#@}" -P @))
         return
     fi
-    if [[ $current != -* && $command == inspect ]]; then
+    if [[ $previous == -m || $previous == --model || $current != -* && $command == inspect ]]; then
         COMPREPLY=($(_lockstep_files "gguf" "$current"))
+        return
+    fi
+    if [[ $current != -* && $command == tokenize ]]; then
+        COMPREPLY=($(compgen -f -- "$current"))
         return
     fi
     if [[ $current != -* && $command == *sim ]]; then
@@ -125,6 +129,7 @@ _lockstep()
     compile) common+=" --emit --kernel --target --after --lower --output --define" ;;
     devices) common+=" --verbose" ;;
     inspect) common+=" --full --json" ;;
+    tokenize) common+=" --model --file --no-bos --no-special --lossy --ids --json --count --decode" ;;
     conform)
         common+=" --device --against --filter --seed --quick --report --compare --lower --threads"
         common+=" --target --tier --cache --unprobed --quiet"
