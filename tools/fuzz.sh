@@ -36,7 +36,7 @@ fi
 build=${2:-build-fuzz}
 root=$(cd "$(dirname "$0")/.." && pwd)
 failed=
-for name in npy lang ir_text ir_binary netlist image; do
+for name in npy lang ir_text ir_binary netlist image gguf tokenizer; do
     target=$build/tests/fuzz/fuzz_$name
     if [ ! -x "$target" ]; then
         echo "fuzz: there is no $target; see the head of tools/fuzz.sh" >&2
