@@ -116,6 +116,9 @@ LS_API const char *ls_status_text(ls_status status);
 /* The version of the library that is running, which may be newer than the headers: "0.1.0". */
 LS_API const char *ls_version(void);
 
+/* Releases text that a call handed over (where it says so). Writes NULL, accepts NULL. */
+LS_API void ls_text_destroy(char **text);
+
 /* The bit-contract version of the library that is running. */
 LS_API uint32_t ls_contract_version(void);
 

@@ -69,12 +69,11 @@ LS_API ls_status ls_module_compile(const ls_compile_params *params, ls_module **
                                    ls_diagnostics **diagnostics, ls_error *error);
 
 /* IR text (docs/ir.md) to module and back. Text from ls_module_print is released with
- * ls_text_destroy. */
+ * ls_text_destroy (lockstep/base.h). */
 LS_API ls_status ls_module_read(const char *text, size_t length, ls_module **module,
                                 ls_error *error);
 LS_API ls_status ls_module_print(const ls_module *module, char **text, size_t *length,
                                  ls_error *error);
-LS_API void ls_text_destroy(char **text);
 
 /* Binary form: versioned, with a digest; another version is refused by name (LS_E_VERSION), damage
  * is LS_E_FORMAT. */

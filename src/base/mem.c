@@ -10,6 +10,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "lockstep/base.h"
+
 static _Thread_local uint64_t fail_countdown; /* 0 = off, 1 = the next allocation fails */
 
 static bool must_fail(void)
@@ -97,6 +99,14 @@ char *ls__mem_strdup(const char *text)
     if (copy)
         memcpy(copy, text, bytes);
     return copy;
+}
+
+void ls_text_destroy(char **text)
+{
+    if (!text)
+        return;
+    ls__mem_free(*text);
+    *text = NULL;
 }
 
 void ls__mem_fail_after(uint64_t n)

@@ -238,14 +238,6 @@ ls_status ls_module_print(const ls_module *module, char **text, size_t *length, 
     return LS_OK;
 }
 
-void ls_text_destroy(char **text)
-{
-    if (!text)
-        return;
-    ls__mem_free(*text);
-    *text = NULL;
-}
-
 ls_status ls_module_decode(const void *bytes, size_t size, ls_module **module, ls_error *error)
 {
     ls__ir_module *ir = NULL;
