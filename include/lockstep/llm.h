@@ -84,6 +84,37 @@ LS_API ls_status ls_session_truncate(ls_session *session, uint32_t position, ls_
 /* The token with the largest logit; of equal ones the lowest. */
 LS_API uint32_t ls_logits_best(const float *logits, uint32_t count);
 
+/* --- sampling --------------------------------------------------------------------------------- */
+/* Chooses tokens by chance, the same on every machine: chance is Philox4x32-10 (Salmon et al. 2011)
+ * with the seed as key and the position as counter, arithmetic is that of the contract
+ * (docs/sampling.md has it all). Thread-safety: one thread at a time. */
+typedef struct ls_sampler ls_sampler;
+
+typedef struct ls_sampler_params {
+    size_t struct_size;
+    uint32_t vocabulary;
+    float temperature; /* 0: always the best token; none below applies but the penalties */
+    uint32_t top_k;    /* only the k best; 0 = all */
+    float top_p;       /* only the best that have this probability together; 0 = all */
+    float min_p;       /* only those with this part of the best one's probability; 0 = all */
+    uint64_t seed;
+    float repetition_penalty; /* logits of tokens of the window: divided by it above 0, else
+                                 multiplied; 0 = 1 */
+    float frequency_penalty;  /* subtracted for each time a token is there */
+    float presence_penalty;   /* subtracted when it is there */
+    uint32_t window;          /* last tokens that the penalties look at; 0 = 64 */
+} ls_sampler_params;
+#define LS_SAMPLER_PARAMS_INIT LS_INIT(ls_sampler_params)
+
+/* LS_E_INVALID_ARGUMENT: which number is out of its range. */
+LS_API ls_status ls_sampler_create(const ls_sampler_params *params, ls_sampler **sampler,
+                                   ls_error *error);
+LS_API void ls_sampler_destroy(ls_sampler **sampler);
+/* The token that follows `history` [count], whose logits [vocabulary] these are. Depends on nothing
+ * that was sampled before. */
+LS_API uint32_t ls_sampler_choose(ls_sampler *sampler, const float *logits, const uint32_t *history,
+                                  uint32_t count);
+
 #ifdef __cplusplus
 }
 #endif

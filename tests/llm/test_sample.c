@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sampling by its definition, docs/sampling.md. */
+#include "base/cmocka_all.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/rng.h"
+#include "lockstep/llm.h"
+
+enum { VOCABULARY = 50, DRAWS = 20000 };
+
+static ls_sampler *create(ls_sampler_params params)
+{
+    ls_sampler *sampler = NULL;
+    ls_error error = {0};
+    params.struct_size = sizeof params;
+    params.vocabulary = VOCABULARY;
+    if (ls_sampler_create(&params, &sampler, &error) != LS_OK)
+        fail_msg("%s", error.message);
+    return sampler;
+}
+
+static void make_logits(float *logits)
+{
+    ls__rng rng = {3};
+    for (int i = 0; i < VOCABULARY; i++)
+        logits[i] = (float)ls__rng_below(&rng, 64) / 8; /* some are equal */
+}
+
+/* How often each token is drawn behind texts of lengths 0, 1, ... */
+static void count_draws(ls_sampler_params params, const float *logits, uint32_t *counts)
+{
+    static uint32_t history[DRAWS];
+    ls_sampler *sampler = create(params);
+    memset(counts, 0, VOCABULARY * sizeof *counts);
+    for (uint32_t n = 0; n < DRAWS; n++)
+        counts[ls_sampler_choose(sampler, logits, history, n)]++;
+    ls_sampler_destroy(&sampler);
+}
+
+/* The known answers of Philox4x32-10 show in the first draws: 24 bits of the first word. With equal
+ * logits the token is that part of the vocabulary. */
+static void chance_is_philox(void **state)
+{
+    static const struct {
+        uint64_t seed;
+        uint32_t position, word;
+    } known[] = {{0, 0, 0x6627e8d5u}}; /* Random123, kat_vectors: philox4x32 10, all zero */
+    float logits[VOCABULARY] = {0};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        ls_sampler *sampler = create((ls_sampler_params){.temperature = 1, .seed = known[i].seed});
+        uint32_t expected = (uint32_t)((uint64_t)(known[i].word >> 8) * VOCABULARY >> 24);
+        assert_int_equal(ls_sampler_choose(sampler, logits, NULL, known[i].position), expected);
+        ls_sampler_destroy(&sampler);
+    }
+}
+
+static void temperature_0_is_the_best(void **state)
+{
+    float logits[VOCABULARY] = {[7] = 2, [9] = 2};
+    uint32_t history[3] = {7, 7, 3};
+    ls_sampler *sampler = create((ls_sampler_params){.top_k = 5, .seed = 9});
+    assert_int_equal(ls_sampler_choose(sampler, logits, history, 3), 7);
+    ls_sampler_destroy(&sampler);
+    sampler = create((ls_sampler_params){.presence_penalty = 0.5f});
+    assert_int_equal(ls_sampler_choose(sampler, logits, history, 3), 9);
+    assert_int_equal(ls_sampler_choose(sampler, logits, history + 2, 1), 7);
+    ls_sampler_destroy(&sampler);
+    sampler = create((ls_sampler_params){.repetition_penalty = 1.1f, .window = 1});
+    assert_int_equal(ls_sampler_choose(sampler, logits, history, 3), 7); /* only 3 is looked at */
+    assert_int_equal(ls_sampler_choose(sampler, logits, history, 2), 9);
+    ls_sampler_destroy(&sampler);
+}
+
+static void draws_follow_the_probabilities(void **state)
+{
+    float logits[VOCABULARY];
+    uint32_t counts[VOCABULARY];
+    double sum = 0;
+    make_logits(logits);
+    count_draws((ls_sampler_params){.temperature = 2, .seed = 5}, logits, counts);
+    for (int i = 0; i < VOCABULARY; i++)
+        sum += exp((double)logits[i] / 2);
+    for (int i = 0; i < VOCABULARY; i++) {
+        double p = exp((double)logits[i] / 2) / sum, expected = p * DRAWS;
+        assert_true(fabs(counts[i] - expected) < 5 * sqrt(expected * (1 - p)) + 1);
+    }
+}
+
+/* Which tokens come at all. */
+static void limits_keep_the_best(void **state)
+{
+    float logits[VOCABULARY], sorted[VOCABULARY];
+    uint32_t counts[VOCABULARY], order[VOCABULARY];
+    make_logits(logits);
+    for (uint32_t i = 0; i < VOCABULARY; i++) { /* insertion: stable, so the lowest id first */
+        uint32_t at = i;
+        for (; at > 0 && sorted[at - 1] < logits[i]; at--) {
+            sorted[at] = sorted[at - 1];
+            order[at] = order[at - 1];
+        }
+        sorted[at] = logits[i];
+        order[at] = i;
+    }
+    double all = 0, sum = 0;
+    for (int i = 0; i < VOCABULARY; i++)
+        all += exp((double)(sorted[i] - sorted[0]));
+    uint32_t nucleus = 0, close = 0;
+    while (sum < 0.8 * all)
+        sum += exp((double)(sorted[nucleus++] - sorted[0]));
+    while (exp((double)(sorted[close] - sorted[0])) >= 0.1)
+        close++;
+    const struct {
+        ls_sampler_params params;
+        uint32_t kept;
+    } cases[] = {{{.temperature = 4, .top_k = 6}, 6},
+                 {{.temperature = 4, .top_p = 0.8f}, nucleus},
+                 {{.temperature = 4, .min_p = 0.1f}, close},
+                 {{.temperature = 4, .min_p = 1, .seed = UINT64_MAX}, 0},
+                 {{.temperature = 4, .top_k = 4, .top_p = 0.8f, .min_p = 0.1f}, 4}};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        uint32_t kept = cases[c].kept;
+        while (kept < VOCABULARY && c == 3 && sorted[kept] == sorted[0])
+            kept++; /* min_p 1: all that are as good as the best */
+        count_draws(cases[c].params, logits, counts);
+        for (uint32_t i = 0; i < VOCABULARY; i++)
+            if ((counts[order[i]] > 0) != (i < kept))
+                fail_msg("case %zu: token %u, place %u of %u, is drawn %u times", c, order[i], i,
+                         kept, counts[order[i]]);
+    }
+}
+
+/* What was chosen by 64 seeds, fixed: the same text on every machine, for good. */
+static void draws_are_fixed(void **state)
+{
+    float logits[VOCABULARY];
+    uint32_t history[8] = {1, 2, 3, 1, 1, 2, 40, 41}, hash = 0;
+    make_logits(logits);
+    for (uint64_t seed = 0; seed < 64; seed++) {
+        ls_sampler *sampler = create((ls_sampler_params){.temperature = 1.5f,
+                                                         .top_p = 0.9f,
+                                                         .min_p = 0.01f,
+                                                         .seed = seed * 0x123456789abcdefu,
+                                                         .repetition_penalty = 1.2f,
+                                                         .frequency_penalty = 0.3f,
+                                                         .presence_penalty = 0.1f});
+        for (uint32_t n = 0; n <= 8; n++)
+            hash = hash * 31 + ls_sampler_choose(sampler, logits, history, n);
+        ls_sampler_destroy(&sampler);
+    }
+    assert_int_equal(hash, 0x6b973575);
+}
+
+static void parameters_are_checked(void **state)
+{
+    ls_sampler *sampler = NULL;
+    ls_error error = {0};
+    ls_sampler_params params = LS_SAMPLER_PARAMS_INIT;
+    assert_int_equal(ls_sampler_create(&params, &sampler, &error), LS_E_INVALID_ARGUMENT);
+    params.vocabulary = VOCABULARY;
+    params.top_p = 1.5f;
+    assert_int_equal(ls_sampler_create(&params, &sampler, &error), LS_E_INVALID_ARGUMENT);
+    assert_non_null(strstr(error.message, "top_p is 1.5, not from 0 to 1"));
+    params.top_p = 0;
+    params.temperature = NAN;
+    assert_int_equal(ls_sampler_create(&params, &sampler, &error), LS_E_INVALID_ARGUMENT);
+    params.temperature = 0;
+    ls_status status = LS_E_OUT_OF_MEMORY;
+    for (uint64_t n = 1; status != LS_OK; n++) {
+        ls__mem_fail_after(n);
+        status = ls_sampler_create(&params, &sampler, &error);
+        ls__mem_fail_after(0);
+        assert_true(status == LS_OK || (status == LS_E_OUT_OF_MEMORY && !sampler));
+    }
+    ls_sampler_destroy(&sampler);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(chance_is_philox),
+        cmocka_unit_test(temperature_0_is_the_best),
+        cmocka_unit_test(draws_follow_the_probabilities),
+        cmocka_unit_test(limits_keep_the_best),
+        cmocka_unit_test(draws_are_fixed),
+        cmocka_unit_test(parameters_are_checked),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
