@@ -7,7 +7,7 @@
   make_gguf.py llama OUT.gguf [--seed N] [--types T,...] [--layers N] [--width N] [--inner N] [--heads N]
                               [--kv-heads N] [--context N]
       a model of the llama architecture with random weights; its matrices take turns with the types T. The
-      vocabulary is the 256 bytes and one token that ends a text.
+      vocabulary is the 256 bytes, a few words and one token that ends a text.
   make_gguf.py words OUT.gguf
       a byte-level vocabulary of 256 bytes and a few words, and a small tensor: tests/cli/data/model.gguf
 
@@ -108,6 +108,9 @@ def write_blocks(out, seed, rows, split):
             file.write(writer.bytes())
 
 
+MERGES = ["H e", "l l", "He ll", "Hell o", "\u0120 w", "o r", "\u0120w or", "l d", "\u0120wor ld"]
+
+
 def write_llama(out, options):
     rng = random.Random(options.seed)
     writer = Writer()
@@ -120,13 +123,13 @@ def write_llama(out, options):
         writer.value("llama." + name, "u32", value)
     writer.value("llama.rope.freq_base", "f32", 10000)
     writer.value("llama.attention.layer_norm_rms_epsilon", "f32", 1e-5)
-    tokens = byte_tokens() + ["<|end|>"]
+    tokens = byte_tokens() + [merge.replace(" ", "") for merge in MERGES] + ["<|end|>"]
     writer.value("tokenizer.ggml.model", "string", "gpt2")
     writer.value("tokenizer.ggml.pre", "string", "gpt-2")
     writer.list("tokenizer.ggml.tokens", "string", tokens)
-    writer.list("tokenizer.ggml.token_type", "i32", [1] * 256 + [3])
-    writer.list("tokenizer.ggml.merges", "string", [])
-    writer.value("tokenizer.ggml.eos_token_id", "u32", 256)
+    writer.list("tokenizer.ggml.token_type", "i32", [1] * (len(tokens) - 1) + [3])
+    writer.list("tokenizer.ggml.merges", "string", MERGES)
+    writer.value("tokenizer.ggml.eos_token_id", "u32", len(tokens) - 1)
     types = options.types.split(",")
 
     def norm(name):

@@ -16,9 +16,9 @@ static const struct command {
     const char *name;
     int (*run)(int argc, char **argv);
 } commands[] = {
-    {"run", ls__cli_run},         {"compile", ls__cli_compile},   {"devices", ls__cli_devices},
-    {"conform", ls__cli_conform}, {"sim", ls__cli_sim},           {"cosim", ls__cli_cosim},
-    {"inspect", ls__cli_inspect}, {"tokenize", ls__cli_tokenize},
+    {"run", ls__cli_run},           {"compile", ls__cli_compile}, {"devices", ls__cli_devices},
+    {"conform", ls__cli_conform},   {"sim", ls__cli_sim},         {"cosim", ls__cli_cosim},
+    {"generate", ls__cli_generate}, {"inspect", ls__cli_inspect}, {"tokenize", ls__cli_tokenize},
 };
 
 struct choice {
@@ -45,7 +45,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         if (!choice->command)
             ls__cli_usage_error(state,
                                 "there is no command '%s', only run, compile, devices, conform, "
-                                "sim, cosim, inspect and tokenize",
+                                "sim, cosim, generate, inspect and tokenize",
                                 text);
         choice->first = state->next - 1;
         snprintf(choice->title, sizeof choice->title, "lockstep %s", text);
@@ -54,7 +54,8 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case ARGP_KEY_NO_ARGS:
         argp_error(
             state,
-            "a command is needed: run, compile, devices, conform, sim, cosim, inspect or tokenize");
+            "a command is needed: run, compile, devices, conform, sim, cosim, generate, inspect or "
+            "tokenize");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -72,6 +73,7 @@ static const struct argp arguments = {
            "  conform    show that a device computes the same bits as the reference\n"
            "  sim        run a netlist with the inputs of a waveform\n"
            "  cosim      run a netlist with clocks, reset and peripherals\n"
+           "  generate   go on with a text as a language model has it\n"
            "  inspect    show what is in a model file\n"
            "  tokenize   cut a text into the tokens of a model\n"
            "\nOptions:"

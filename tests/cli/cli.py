@@ -58,7 +58,7 @@ def commands_in(text):
     joined = re.sub(r"\\\n[ *]*", " ", text)
     lines = (re.sub(r"^[ *$]*", "", line) for line in joined.splitlines())
     return [shlex.split(line)[1:] for line in lines
-            if re.match(r"lockstep (run|compile|devices|conform|sim|cosim|inspect|tokenize)\b", line)]
+            if re.match(r"lockstep (run|compile|devices|conform|sim|cosim|inspect|tokenize|generate)\b", line)]
 
 
 # Of a build without a device that is taken when none is named.
@@ -87,6 +87,7 @@ class Case(unittest.TestCase):
 
     def run_command(self, *args, **options):
         options.setdefault("timeout", 60)
+        options.setdefault("errors", "backslashreplace")
         if "reference" in args:
             # Which loads no libLLVM: leaks are searched for, other than as libllvm_env of tests/meson.build says.
             options.setdefault("env", dict(os.environ, ASAN_OPTIONS=":".join(

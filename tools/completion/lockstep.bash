@@ -25,7 +25,7 @@ _lockstep()
     fi
 
     if ((COMP_CWORD == 1)); then
-        COMPREPLY=($(compgen -W "run compile devices conform sim cosim inspect tokenize --version $common" -- "$current"))
+        COMPREPLY=($(compgen -W "run compile devices conform sim cosim generate inspect tokenize --version $common" -- "$current"))
         return
     fi
     case $previous in
@@ -128,6 +128,11 @@ _lockstep()
         ;;
     compile) common+=" --emit --kernel --target --after --lower --output --define" ;;
     devices) common+=" --verbose" ;;
+    generate)
+        common+=" --model --prompt --tokens --stop --special --context --temperature --top-k --top-p --min-p --seed"
+        common+=" --repeat-penalty --frequency-penalty --presence-penalty --penalty-window --device --threads --target"
+        common+=" --chunk --cache --no-cache --digest --verbose"
+        ;;
     inspect) common+=" --full --json" ;;
     tokenize) common+=" --model --file --no-bos --no-special --lossy --ids --json --count --decode" ;;
     conform)

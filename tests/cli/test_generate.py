@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""lockstep generate: the same text and the same logits on every device, stops, ends, wrong input."""
+
+import os
+import re
+import subprocess
+
+import cli
+
+MODEL = ["generate", "-m", "model.gguf"]
+
+
+class Generate(cli.Case):
+    def digest(self, *options):
+        """Text and the digest of the logits."""
+        result = self.run_command(*MODEL, *options, "--digest")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result.stdout, re.fullmatch(r"\nlogits: ([0-9a-f]{64})\n", result.stderr)[1]
+
+    def test_the_same_everywhere(self):
+        prompt = ["-p", "The same prompt of some length, in pieces.", "-n", "12"]
+        devices = self.good("devices")
+        expected = self.digest(*prompt)
+        self.assertEqual(self.digest(*prompt, "--threads", "3", "--chunk", "5"), expected)
+        self.assertEqual(self.digest(*prompt, "--chunk", "1", "--no-cache"), expected)
+        # Mesa takes minutes to compile the kernels in a process that a sanitizer checks.
+        if "SANITIZED" not in os.environ and re.search(r"^vulkan", devices, re.M) and not re.search(r"^vulkan.*\n    not usable", devices, re.M):
+            self.assertEqual(self.digest(*prompt, "--device", "vulkan"), expected)
+        short = ["-p", "Hi", "-n", "2"]
+        self.assertEqual(self.digest(*short, "--device", "reference"), self.digest(*short))
+
+    def test_seeds(self):
+        options = ["-p", "Once", "-n", "30", "--temperature", "1.5"]
+        texts = {seed: self.digest(*options, "--seed", seed) for seed in ("0", "1", "2")}
+        self.assertEqual(len(set(texts.values())), 3)
+        self.assertEqual(self.digest(*options, "--seed", "2", "--threads", "1"), texts["2"])
+        self.assertEqual(self.digest(*options, "--seed", "2", "--top-k", "1", "--top-p", "1"),
+                         self.digest("-p", "Once", "-n", "30"))
+
+    def test_stops(self):
+        # The model's text is of single bytes, some of which are no UTF-8.
+        result = subprocess.run([cli.COMMAND, *MODEL, "-p", "Stop", "-n", "40", "--temperature", "3", "--seed", "4"],
+                                cwd=self.folder, stdout=subprocess.PIPE, check=True)
+        text = result.stdout
+        ascii_ = [i for i in range(5, len(text) - 1) if text[i:i + 2].isascii() and b"\0" not in text[i:i + 2]]
+        self.assertTrue(ascii_, text)
+        stop = text[ascii_[0]:ascii_[0] + 2]
+        cut = subprocess.run([cli.COMMAND, *MODEL, "-p", "Stop", "-n", "40", "--temperature", "3", "--seed", "4",
+                              "--stop", "never there", "--stop", stop.decode()],
+                             cwd=self.folder, stdout=subprocess.PIPE, check=True).stdout
+        self.assertEqual(cut, text[:text.index(stop)])
+
+    def test_standard_input_and_numbers(self):
+        result = subprocess.run([cli.COMMAND, *MODEL, "-n", "3", "-v"], cwd=self.folder, input=b"From a pipe",
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=True)
+        self.assertRegex(result.stderr.decode(), r"prompt: 11 tokens, .* generated: 3 tokens")
+
+    def test_wrong_input(self):
+        self.bad("generate", "-p", "x", says="a model is needed", status=2)
+        self.bad(*MODEL, "text", says="'text' is not expected", status=2)
+        self.bad(*MODEL, "-p", "x", "--top-p", "much", says="'much' is no number", status=2)
+        self.bad(*MODEL, "-p", "x", "-n", "-1", says="--tokens", status=2)
+        self.bad(*MODEL, "-p", "x", "--top-p", "2", says="top_p is 2, not from 0 to 1")
+        self.bad(*MODEL, "-p", "", says="the prompt is empty")
+        self.bad(*MODEL, "-p", "x" * 300, says="the context of 256")
+        self.bad(*MODEL, "-p", "x", "--context", "1000", says="1000 positions")
+        self.bad(*MODEL, "-p", "x", "--device", "none", says="none")
+        self.bad("generate", "-m", "absent.gguf", "-p", "x", says="absent.gguf")
+        self.bad("generate", "-m", "saxpy.kc", "-p", "x", says="no GGUF file")
+
+
+if __name__ == "__main__":
+    cli.main()
