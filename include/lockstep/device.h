@@ -172,6 +172,8 @@ typedef struct ls_caps {
 } ls_caps;
 /* Owned by the device, constant while it lives. */
 LS_API const ls_caps *ls_device_caps(const ls_device *device);
+/* The folder it was opened with, for ls_compile_params; NULL when it keeps nothing. */
+LS_API const char *ls_device_cache_path(const ls_device *device);
 
 /* Whether the kernel named `kernel` of `module` fits this device: LS_OK, or LS_E_UNSUPPORTED naming
  * the limit, what the kernel needs and what the device has. */

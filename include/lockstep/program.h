@@ -59,6 +59,11 @@ typedef struct ls_compile_params {
      * when there is none. NULL: files are read from disk, relative to `path`. */
     bool (*include)(void *context, const char *path, char **text, size_t *length);
     void *include_context;
+    /* A folder as in ls_device_params, NULL = none. What was compiled before, of the same text,
+     * path, constants and included files by the same library, is then described without being
+     * compiled, warnings included; a device with this folder finds programs of it without lowering
+     * them anew. Who asks for the IR itself waits for it to be compiled. */
+    const char *cache_path;
 } ls_compile_params;
 #define LS_COMPILE_PARAMS_INIT LS_INIT(ls_compile_params)
 

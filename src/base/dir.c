@@ -56,11 +56,16 @@ static ls_status make_path(const char *path, ls_error *error)
 
 ls_status ls__dir_open(const char *path, ls__dir **dir, ls_error *error)
 {
-    struct stat info;
     *dir = NULL;
     ls_status status = make_path(path, error);
-    if (status != LS_OK)
-        return status;
+    return status == LS_OK ? ls__dir_open_made(path, dir, error) : status;
+}
+
+ls_status ls__dir_open_made(const char *path, ls__dir **dir, ls_error *error)
+{
+    struct stat info;
+    ls_status status = LS_OK;
+    *dir = NULL;
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &info) != 0) {
         status = fail_errno(error, "open the folder", path);

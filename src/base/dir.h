@@ -14,6 +14,8 @@ typedef struct ls__dir ls__dir;
 /* Opens the folder, and makes it (and what of its path is missing) with mode 0700. LS_E_UNSUPPORTED
  * when it belongs to another user or others may write to it. */
 ls_status ls__dir_open(const char *path, ls__dir **dir, ls_error *error);
+/* The same, but makes nothing. */
+ls_status ls__dir_open_made(const char *path, ls__dir **dir, ls_error *error);
 void ls__dir_close(ls__dir **dir); /* accepts NULL, writes NULL */
 
 /* Names have no slash. A whole regular file of at most `limit_bytes` into heap memory

@@ -69,9 +69,9 @@ ls_status ls__cli_parse_integer(const char *text, uint64_t minimum, uint64_t max
 ls_status ls__cli_parse_tier(const char *text, ls_tier *tier, ls_error *error);
 
 /* Loads a module from a file: *.ir (IR text), *.irb (IR binary), anything else is Kernel C.
- * Compile errors and warnings are printed to standard error. */
+ * Compile errors and warnings are printed to standard error. `cache` as in ls_compile_params. */
 ls_status ls__cli_load_module(const char *path, const ls_define *defines, uint32_t define_count,
-                              ls_module **module, ls_error *error);
+                              const char *cache, ls_module **module, ls_error *error);
 
 /* Appends the folder where devices keep compiled code when none is named: $XDG_CACHE_HOME/lockstep
  * or ~/.cache/lockstep. Nothing where there is no such place. */

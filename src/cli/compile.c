@@ -195,8 +195,8 @@ static ls_status compile(const struct options *options, ls_error *error)
     if (options->output && ls__os_same_file(options->output, options->file))
         return ls__fail(error, LS_E_INVALID_ARGUMENT, "--output names the program itself, '%s'",
                         options->file);
-    ls_status status =
-        ls__cli_load_module(options->file, options->defines, options->define_count, &module, error);
+    ls_status status = ls__cli_load_module(options->file, options->defines, options->define_count,
+                                           NULL, &module, error);
     if (status != LS_OK)
         return status;
     if (options->after || options->lower) {

@@ -318,15 +318,15 @@ static ls_status set_up(session *s, ls_error *error)
     /* The default budget of a device without memory of its own is half of the host's. */
     uint64_t limit = job->budget_bytes ? job->budget_bytes : ls__os_memory_bytes() / 2;
     uint64_t header = 65536 + 64; /* at most, of a .npy file that NumPy writes unasked */
-    ls_status status =
-        ls__cli_load_module(job->file, job->defines, job->define_count, &s->module, error);
+    ls_status status = choose_cache(s, error);
+    if (status == LS_OK)
+        status = ls__cli_load_module(job->file, job->defines, job->define_count, s->cache.text,
+                                     &s->module, error);
     if (status == LS_OK)
         status = ls__cli_bind(s->module, job->kernel, job->arguments, job->argument_count,
                               limit + header, &s->binding, error);
     if (status == LS_OK)
         status = parse_saves(s, error);
-    if (status == LS_OK)
-        status = choose_cache(s, error);
     if (status == LS_OK)
         status = open_device(s, error);
     if (status == LS_OK && job->trace) {

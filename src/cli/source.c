@@ -12,8 +12,8 @@
 #define MAX_PROGRAM_BYTES (UINT64_C(1) << 30)
 
 static ls_status compile(const char *path, const char *text, size_t length,
-                         const ls_define *defines, uint32_t define_count, ls_module **module,
-                         ls_error *error)
+                         const ls_define *defines, uint32_t define_count, const char *cache,
+                         ls_module **module, ls_error *error)
 {
     ls_compile_params params = LS_COMPILE_PARAMS_INIT;
     ls_diagnostics *diagnostics = NULL;
@@ -22,6 +22,7 @@ static ls_status compile(const char *path, const char *text, size_t length,
     params.path = path;
     params.defines = defines;
     params.define_count = define_count;
+    params.cache_path = cache;
     ls_status status = ls_module_compile(&params, module, &diagnostics, error);
     uint32_t count = ls_diagnostics_count(diagnostics);
     if (count)
@@ -40,7 +41,7 @@ static ls_status compile(const char *path, const char *text, size_t length,
 }
 
 ls_status ls__cli_load_module(const char *path, const ls_define *defines, uint32_t define_count,
-                              ls_module **module, ls_error *error)
+                              const char *cache, ls_module **module, ls_error *error)
 {
     void *bytes;
     size_t size;
@@ -63,7 +64,7 @@ ls_status ls__cli_load_module(const char *path, const ls_define *defines, uint32
     else if (is_binary)
         status = ls_module_decode(bytes, size, module, error);
     else
-        status = compile(path, bytes, size, defines, define_count, module, error);
+        status = compile(path, bytes, size, defines, define_count, cache, module, error);
     if ((is_text || is_binary) && status != LS_OK) {
         char position[sizeof error->where]; /* in the file, where the reader knows one */
         memcpy(position, error->where, sizeof position);

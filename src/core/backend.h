@@ -31,6 +31,7 @@ typedef struct ls__backend_program ls__backend_program;   /* all kernels of a mo
 typedef struct ls__backend_prepared ls__backend_prepared; /* a command list recorded for replay */
 
 struct ls__ir_module;
+struct ls__built;
 
 /* --- programs --------------------------------------------------------------------------------- */
 typedef struct ls__backend_kernel {
@@ -41,9 +42,11 @@ typedef struct ls__backend_kernel {
 } ls__backend_kernel;
 
 typedef struct ls__backend_code {
-    /* Lowered and verified; outlives the program. For backends without emitter. */
+    /* Lowered and verified; outlives the program. For backends without emitter; NULL where the code
+     * was in the cache. */
     const struct ls__ir_module *module;
-    const void *bytes; /* the emitter's output, NULL without one; only for the call */
+    struct ls__built *built; /* for ls__backend_describe; outlives the program */
+    const void *bytes;       /* the emitter's output, NULL without one; only for the call */
     size_t size;
     const ls__backend_kernel *kernels; /* outlive the program; commands name them by index */
     uint32_t kernel_count;
@@ -168,7 +171,7 @@ typedef struct ls__outside {
     bool nowhere;
 } ls__outside;
 /* Fills the report with what core knows of it: all but the ids of the workgroup. */
-void ls__backend_describe(const struct ls__ir_module *module, const ls__backend_kernel *kernel,
+void ls__backend_describe(struct ls__built *built, const ls__backend_kernel *kernel,
                           const ls__outside *outside, ls_sanitizer_report *report);
 
 /* Sizes as the public calls mean them: x == 0 is a no-op (all become 0), 0 in y or z is 1. */

@@ -91,7 +91,9 @@ void ls__built_release(ls__built *built)
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
         if (codes[i])
             device->backend->program_free(device->handle, codes[i]);
-    ls__ir_module_destroy(&built->ir);
+    ls__ir_module *ir = atomic_load(&built->ir);
+    ls__ir_module_destroy(&ir);
+    ls__mem_free(built->probed);
     ls__module_release(built->source);
     ls__mem_free(built->kernels);
     ls__mem_free(built->entries);
@@ -107,24 +109,42 @@ static ls_status make_key(const ls_module *module, const ls__build_options *opti
         uint32_t lower, unchecked;
     } parts;
     memset(&parts, 0, sizeof parts);
-    ls_status status = ls__ir_digest(module->ir, &parts.ir, error);
+    ls_status status = LS_OK;
+    if (module->has_key)
+        parts.ir = module->key;
+    else
+        status = ls__ir_digest(atomic_load(&module->ir), &parts.ir, error);
     parts.lower = options->lower;
     parts.unchecked = options->unchecked;
     *key = ls__digest_of(&parts, sizeof parts);
     return status;
 }
 
-static ls_status check_kernels(const ls_device *device, const ls__ir_module *ir, bool lowered,
-                               ls_error *error)
+static ls_status check_source(const ls_device *device, const ls_module *module, ls_error *error)
 {
-    for (uint32_t i = 1; i < ir->functions.count; i++) {
-        if (!ir->functions.items[i]->is_kernel)
-            continue;
-        ls_status status = ls__facts_check(device, ir->functions.items[i], lowered, error);
-        if (status != LS_OK)
-            return status;
+    ls_status status = LS_OK;
+    for (uint32_t i = 0; status == LS_OK && i < ls__module_kernel_count(module->signature); i++) {
+        const ls__ir_function *kernel = ls__module_kernel_at(module->signature, i);
+        ls__facts facts;
+        status = ls__module_facts(module, kernel, &facts, error);
+        if (status == LS_OK)
+            status = ls__facts_check(device, kernel->name, &facts, false, error);
     }
-    return LS_OK;
+    return status;
+}
+
+/* A lowering may need shared memory. */
+static ls_status check_lowered(const ls_device *device, const ls__ir_module *ir, ls_error *error)
+{
+    ls_status status = LS_OK;
+    for (uint32_t i = 0; status == LS_OK && i < ls__module_kernel_count(ir); i++) {
+        const ls__ir_function *kernel = ls__module_kernel_at(ir, i);
+        ls__facts facts;
+        status = ls__facts_of(kernel, &facts, error);
+        if (status == LS_OK)
+            status = ls__facts_check(device, kernel->name, &facts, true, error);
+    }
+    return status;
 }
 
 static void describe(ls__backend_kernel *out, const char *name, const ls__ir_function *function)
@@ -139,11 +159,11 @@ static void describe(ls__backend_kernel *out, const char *name, const ls__ir_fun
 }
 
 /* Lists what the backend builds: each kernel of the source, or its segments where it was split. */
-static ls_status list_kernels(ls__built *built, const ls__pass_split *splits, ls_error *error)
+static ls_status list_kernels(ls__built *built, const ls__ir_module *ir,
+                              const ls__pass_split *splits, ls_error *error)
 {
-    const ls__ir_module *ir = built->ir ? built->ir : built->source->ir;
     size_t total = 0;
-    built->entry_count = ls__module_kernel_count(built->source->ir);
+    built->entry_count = ls__module_kernel_count(built->source->signature);
     for (uint32_t i = 0; i < built->entry_count; i++)
         total += splits[i].segment_count ? splits[i].segment_count : 1;
     built->entries = ls__mem_alloc(built->entry_count, sizeof *built->entries);
@@ -168,33 +188,63 @@ static ls_status list_kernels(ls__built *built, const ls__pass_split *splits, ls
     return LS_OK;
 }
 
-/* Lowers a copy where anything is to be done; else the source's own IR serves. */
-static ls_status lower(ls__built *built, const ls__build_options *options, ls_error *error)
+/* Lowers a copy where anything is to be done; else *ir stays NULL and the source's own serves. */
+static ls_status lower(const ls__built *built, ls__pass_split *splits, ls__ir_module **ir,
+                       ls_error *error)
 {
     const ls__backend *backend = built->device->backend;
     ls__pass_options passes = {
-        .lower = options->lower,
-        .unchecked = options->unchecked,
+        .lower = built->options.lower,
+        .unchecked = built->options.unchecked,
         .optimize = backend->optimize,
         .watch = built->device->watches,
 #ifndef NDEBUG
         .verify_each = true,
 #endif
     };
-    size_t kernels = ls__module_kernel_count(built->source->ir);
+    *ir = NULL;
+    if (!passes.lower && !passes.unchecked && !passes.optimize && !passes.watch)
+        return LS_OK;
+    ls_status status = ls__module_copy_ir(built->source, ir, error);
+    if (status == LS_OK)
+        status = ls__lower_run(*ir, &passes, splits, error);
+    if (status != LS_OK)
+        ls__ir_module_destroy(ir);
+    return status;
+}
+
+static ls__pass_split *splits_of(const ls__built *built, ls_error *error)
+{
+    size_t kernels = ls__module_kernel_count(built->source->signature);
     ls__pass_split *splits = ls__mem_alloc(kernels, sizeof *splits);
     if (!splits)
-        return ls__fail_oom(error, kernels * sizeof *splits);
-    ls_status status = LS_OK;
-    if (passes.lower || passes.unchecked || passes.optimize || passes.watch) {
-        status = ls__module_copy_ir(built->source, &built->ir, error);
-        if (status == LS_OK)
-            status = ls__lower_run(built->ir, &passes, splits, error);
-    }
-    if (status == LS_OK)
-        status = list_kernels(built, splits, error);
+        ls__fail_oom(error, kernels * sizeof *splits);
+    return splits;
+}
+
+/* When two threads come here at once both lower, and one result is kept. */
+static ls_status lower_found(ls__built *built, ls_error *error)
+{
+    ls__ir_module *made = NULL, *before = NULL;
+    ls__pass_split *splits = splits_of(built, error);
+    if (!splits)
+        return LS_E_OUT_OF_MEMORY;
+    ls_status status = lower(built, splits, &made, error);
     ls__mem_free(splits);
+    if (made && !atomic_compare_exchange_strong(&built->ir, &before, made))
+        ls__ir_module_destroy(&made);
     return status;
+}
+
+ls_status ls__built_ir(ls__built *built, const ls__ir_module **ir, ls_error *error)
+{
+    ls_status status = LS_OK;
+    *ir = atomic_load(&built->ir);
+    if (!*ir && built->found)
+        status = lower_found(built, error);
+    if (status == LS_OK)
+        *ir = atomic_load(&built->ir);
+    return *ir || status != LS_OK ? status : ls__module_ir(built->source, ir, error);
 }
 
 /* --- code ------------------------------------------------------------------------------------- */
@@ -207,17 +257,18 @@ static const char *target_of(const ls_device *device, bool quick)
 }
 
 /* The key of the code in the cache on disk. */
-static ls_status code_key(const ls_device *device, const ls__backend_code *code, bool quick,
-                          ls__digest *key, ls_error *error)
+static ls__digest code_key(const ls__built *built, bool quick)
 {
-    return ls__code_key(code->module, target_of(device, quick), code->unchecked, device->compiler,
-                        device->code_version, key, error);
+    const ls_device *device = built->device;
+    return ls__code_key(&built->lowered, target_of(device, quick), built->options.unchecked,
+                        device->compiler, device->code_version);
 }
 
-static bool find_code(ls_device *device, ls__backend_code *code, const ls__digest *key,
-                      void **bytes)
+static bool find_code(const ls__built *built, bool quick, ls__backend_code *code, void **bytes)
 {
-    bool found = ls__code_cache_get(&device->code_cache, key, bytes, &code->size);
+    ls_device *device = built->device;
+    ls__digest key = code_key(built, quick);
+    bool found = ls__code_cache_get(&device->code_cache, &key, bytes, &code->size);
     code->bytes = *bytes;
     return found;
 }
@@ -231,38 +282,41 @@ ls_status ls__build_emit(ls_device *device, ls__backend_code *code, bool quick, 
     return status;
 }
 
-/* The same, from the cache on disk where there is one. */
-static ls_status find_or_emit(ls_device *device, ls__backend_code *code, bool quick, void **bytes,
-                              ls_error *error)
-{
-    ls__digest key;
-    if (!device->code_cache.dir)
-        return ls__build_emit(device, code, quick, bytes, error);
-    ls_status status = code_key(device, code, quick, &key, error);
-    if (status != LS_OK)
-        return status;
-    bool found = find_code(device, code, &key, bytes);
-    ls__device_count(device, found ? LS__COUNTER_cache_hits : LS__COUNTER_cache_misses, 1);
-    if (found)
-        return LS_OK;
-    status = ls__build_emit(device, code, quick, bytes, error);
-    if (status == LS_OK)
-        ls__code_cache_put(&device->code_cache, &key, *bytes, code->size);
-    return status;
-}
-
-static ls__backend_code code_of(const ls__built *built)
+static ls__backend_code code_of(ls__built *built)
 {
     return (ls__backend_code){
-        .module = built->ir ? built->ir : built->source->ir,
+        .module =
+            atomic_load(&built->ir) ? atomic_load(&built->ir) : atomic_load(&built->source->ir),
+        .built = built,
         .kernels = built->kernels,
         .kernel_count = built->kernel_count,
-        .site_count = ls__ir_site_count(built->ir ? built->ir : built->source->ir),
+        .site_count = built->site_count,
         .unchecked = built->options.unchecked,
     };
 }
 
-static ls_status hand_to_backend(const ls__built *built, bool quick, ls__backend_program **program,
+/* The emitter's code, from the cache on disk where there is one. */
+static ls_status find_or_emit(ls__built *built, ls__backend_code *code, bool quick, void **bytes,
+                              ls_error *error)
+{
+    ls_device *device = built->device;
+    if (device->code_cache.dir) {
+        bool found = find_code(built, quick, code, bytes);
+        ls__device_count(device, found ? LS__COUNTER_cache_hits : LS__COUNTER_cache_misses, 1);
+        if (found)
+            return LS_OK;
+    }
+    ls_status status = ls__built_ir(built, &code->module, error);
+    if (status == LS_OK)
+        status = ls__build_emit(device, code, quick, bytes, error);
+    if (status == LS_OK && device->code_cache.dir) {
+        ls__digest key = code_key(built, quick);
+        ls__code_cache_put(&device->code_cache, &key, *bytes, code->size);
+    }
+    return status;
+}
+
+static ls_status hand_to_backend(ls__built *built, bool quick, ls__backend_program **program,
                                  ls_error *error)
 {
     ls_device *device = built->device;
@@ -270,7 +324,7 @@ static ls_status hand_to_backend(const ls__built *built, bool quick, ls__backend
     ls__backend_code code = code_of(built);
     ls_status status = LS_OK;
     if (device->emit)
-        status = find_or_emit(device, &code, quick, &bytes, error);
+        status = find_or_emit(built, &code, quick, &bytes, error);
     if (status == LS_OK)
         status = device->backend->program_build(device->handle, &code, program, error);
     ls__mem_free(bytes);
@@ -278,16 +332,15 @@ static ls_status hand_to_backend(const ls__built *built, bool quick, ls__backend
 }
 
 /* As hand_to_backend, but LS_E_NOT_FOUND where the code would have to be made. */
-static ls_status take_found(const ls__built *built, ls__backend_program **program, ls_error *error)
+static ls_status take_found(ls__built *built, bool quick, ls__backend_program **program,
+                            ls_error *error)
 {
     ls_device *device = built->device;
     void *bytes = NULL;
     ls__backend_code code = code_of(built);
-    ls__digest key;
     if (!device->code_cache.dir ||
-        !ls__probe_knows(device, built->source->ir, built->ir, built->options.lower, false) ||
-        code_key(device, &code, false, &key, NULL) != LS_OK ||
-        !find_code(device, &code, &key, &bytes))
+        !ls__probe_knows(device, built->probed, built->options.lower, quick) ||
+        !find_code(built, quick, &code, &bytes))
         return LS_E_NOT_FOUND;
     ls__device_count(device, LS__COUNTER_cache_hits, 1);
     ls_status status = device->backend->program_build(device->handle, &code, program, error);
@@ -296,11 +349,11 @@ static ls_status take_found(const ls__built *built, ls__backend_program **progra
 }
 
 /* The IR stays as it is, so what the probe has found since to be lowered cannot be. */
-static ls_status probe_again(const ls__built *built, ls_error *error)
+static ls_status probe_again(ls__built *built, ls_error *error)
 {
     ls_device *device = built->device;
     uint32_t lower = built->options.lower;
-    ls_status status = ls__probe_program(device, built->source->ir, built->ir, lower, false, error);
+    ls_status status = ls__probe_program(device, built->probed, false, error);
     if (status != LS_OK || !(ls__probe_lowering(device) & ~lower))
         return status;
     ls__fail(error, LS_E_UNSUPPORTED, "device '%s' computes an operation wrongly in optimised code",
@@ -313,7 +366,7 @@ ls_status ls__built_optimize(ls__built *built, bool only_found, ls_error *error)
     ls__backend_program *program = NULL;
     ls_status status = LS_OK;
     if (only_found) {
-        status = take_found(built, &program, error);
+        status = take_found(built, false, &program, error);
     } else {
         status = probe_again(built, error);
         if (status == LS_OK)
@@ -326,18 +379,73 @@ ls_status ls__built_optimize(ls__built *built, bool only_found, ls_error *error)
 
 /* --- building --------------------------------------------------------------------------------- */
 /* `built` without its code: all kernels checked and lowered. */
-static ls_status prepare_build(ls__built *built, const ls__build_options *options, ls_error *error)
+static ls_status prepare_build(ls__built *built, ls_error *error)
 {
     ls_device *device = built->device;
-    ls_status status = check_kernels(device, built->source->ir, false, error);
+    const ls__ir_module *source, *ir;
+    ls__ir_module *lowered = NULL;
+    ls_status status = check_source(device, built->source, error);
+    ls__pass_split *splits = status == LS_OK ? splits_of(built, error) : NULL;
+    if (!splits)
+        return status == LS_OK ? LS_E_OUT_OF_MEMORY : status;
+    status = lower(built, splits, &lowered, error);
+    atomic_store(&built->ir, lowered);
     if (status == LS_OK)
-        status = lower(built, options, error);
-    if (status == LS_OK && built->ir)
+        status = ls__module_ir(built->source, &source, error);
+    ir = lowered ? lowered : status == LS_OK ? source : NULL;
+    if (status == LS_OK)
+        status = list_kernels(built, ir, splits, error);
+    ls__mem_free(splits);
+    if (status == LS_OK && lowered)
+        status = check_lowered(device, lowered, error);
+    if (status == LS_OK)
         status =
-            check_kernels(device, built->ir, true, error); /* a lowering may need shared memory */
+            ls__probe_collect(device, source, lowered, built->options.lower, &built->probed, error);
     if (status == LS_OK)
-        status = ls__probe_program(device, built->source->ir, built->ir, options->lower,
-                                   options->quick, error);
+        status = ls__probe_program(device, built->probed, built->options.quick, error);
+    if (status == LS_OK)
+        built->site_count = ls__ir_site_count(ir);
+    return status == LS_OK && device->code_cache.dir ? ls__ir_digest(ir, &built->lowered, error)
+                                                     : status;
+}
+
+/* All of `built` from the cache on disk; LS_E_NOT_FOUND when something is missing. */
+static ls_status restore(ls__built *built, ls__backend_program **program)
+{
+    if (!built->source->has_key || check_source(built->device, built->source, NULL) != LS_OK ||
+        !ls__built_find(built))
+        return LS_E_NOT_FOUND;
+    return take_found(built, built->options.quick, program, NULL);
+}
+
+static void forget_kernels(ls__built *built)
+{
+    ls__mem_free(built->kernels);
+    ls__mem_free(built->entries);
+    ls__mem_free(built->probed);
+    built->kernels = NULL;
+    built->entries = NULL;
+    built->probed = NULL;
+    built->kernel_count = built->entry_count = 0;
+    built->found = false;
+}
+
+/* Makes everything of it; *stale: the probe has found more to be lowered, and it has no code. */
+static ls_status make(ls__built *built, ls__backend_program **program, bool *stale, ls_error *error)
+{
+    ls_device *device = built->device;
+    *stale = false;
+    if (restore(built, program) == LS_OK) {
+        ls__built_keep(built);
+        return LS_OK;
+    }
+    forget_kernels(built);
+    ls_status status = prepare_build(built, error);
+    *stale = (ls__probe_lowering(device) & ~built->options.lower) != 0;
+    if (status == LS_OK && !*stale)
+        status = hand_to_backend(built, built->options.quick, program, error);
+    if (status == LS_OK && !*stale)
+        ls__built_keep(built);
     return status;
 }
 
@@ -372,10 +480,8 @@ static ls_status build_once(ls_device *device, ls_module *module, const ls__buil
     made->tier = options->quick ? LS__TIER_QUICK : LS__TIER_OPTIMIZED;
     made->source = module;
     ls__module_retain(module);
-    status = prepare_build(made, options, error);
-    bool stale = (ls__probe_lowering(device) & ~options->lower) != 0;
-    if (status == LS_OK && !stale)
-        status = hand_to_backend(made, options->quick, &program, error);
+    bool stale;
+    status = make(made, &program, &stale, error);
     if (status != LS_OK || stale) {
         ls__built_release(made);
         return status;

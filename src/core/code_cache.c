@@ -22,9 +22,8 @@ typedef struct header {
 _Static_assert(sizeof(header) == 80, "this is a file format");
 static const char magic[8] = {'L', 'S', 'C', 'O', 'D', 'E', '0', '1'};
 
-ls_status ls__code_key(const ls__ir_module *module, const char *target, bool unchecked,
-                       const char *compiler, uint32_t code_version, ls__digest *key,
-                       ls_error *error)
+ls__digest ls__code_key(const ls__digest *ir, const char *target, bool unchecked,
+                        const char *compiler, uint32_t code_version)
 {
     struct {
         ls__digest ir, target;
@@ -32,7 +31,7 @@ ls_status ls__code_key(const ls__ir_module *module, const char *target, bool unc
         uint32_t contract, ir_version, code_version, unchecked;
     } parts;
     memset(&parts, 0, sizeof parts);
-    ls_status status = ls__ir_digest(module, &parts.ir, error);
+    parts.ir = *ir;
     strncpy(parts.library, LS_VERSION_STRING, sizeof parts.library - 1);
     strncpy(parts.compiler, compiler, sizeof parts.compiler - 1);
     parts.target = ls__digest_of(target, strlen(target));
@@ -40,8 +39,7 @@ ls_status ls__code_key(const ls__ir_module *module, const char *target, bool unc
     parts.ir_version = LS_IR_VERSION;
     parts.code_version = code_version;
     parts.unchecked = unchecked;
-    *key = ls__digest_of(&parts, sizeof parts);
-    return status;
+    return ls__digest_of(&parts, sizeof parts);
 }
 
 static void name_of(const ls__digest *key, char name[NAME_BYTES])

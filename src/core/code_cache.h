@@ -16,11 +16,10 @@ typedef struct ls__code_cache {
     uint64_t limit_bytes;
 } ls__code_cache;
 
-/* The key of what an emitter makes of a module. `compiler` and `code_version`: the
- * emitter's. */
-ls_status ls__code_key(const ls__ir_module *module, const char *target, bool unchecked,
-                       const char *compiler, uint32_t code_version, ls__digest *key,
-                       ls_error *error);
+/* The key of what an emitter makes of a module, whose digest is `ir`. `compiler` and
+ * `code_version`: the emitter's. */
+ls__digest ls__code_key(const ls__digest *ir, const char *target, bool unchecked,
+                        const char *compiler, uint32_t code_version);
 
 /* True and *bytes (ls__mem_free) when it is there. */
 bool ls__code_cache_get(const ls__code_cache *cache, const ls__digest *key, void **bytes,

@@ -91,10 +91,11 @@ typedef struct ls__tiers {
 struct ls_device {
     const ls__backend *backend;
     ls__backend_emit *emit;
-    uint32_t code_version;    /* of the emitter */
-    const char *compiler;     /* that the emitter uses; "" = none */
-    bool watches;             /* programs are built to report accesses out of range */
+    uint32_t code_version;     /* of the emitter */
+    const char *compiler;      /* that the emitter uses; "" = none */
+    bool watches;              /* programs are built to report accesses out of range */
     ls__code_cache code_cache; /* dir NULL: none */
+    char *cache_path;          /* of it; NULL: none */
     ls__backend_device *handle;
     uint64_t number;
     char name[64], description[128]; /* as listed */
@@ -200,12 +201,27 @@ ls_status ls__range_check_element(const ls__allocation *allocation, uint64_t off
                                   ls_mem element, const char *role, ls_error *error);
 
 /* --- modules (module.c, facts.c) -------------------------------------------------------------- */
+typedef struct ls__origin ls__origin;
+typedef struct ls__facts ls__facts;
 struct ls_module {
     _Atomic uint32_t refs;
-    ls__ir_module *ir;
+    const ls__ir_module *signature; /* its kernels: the IR, or functions without bodies */
+    ls__facts *facts;               /* of these, where they have no bodies; else NULL */
+    _Atomic(ls__ir_module *) ir;    /* NULL: not yet, see ls__module_ir */
+    ls__origin *origin;             /* to compile it from then; else NULL */
+    ls__digest key;                 /* of what it was compiled from */
+    bool has_key;
+    char *entry; /* for the cache on disk, under entry_key; NULL: is there, or there is no cache */
+    size_t entry_size;
+    ls__digest entry_key;
 };
 /* Takes the IR over, also on failure. */
 ls_status ls__module_wrap(ls__ir_module *ir, ls_module **module, ls_error *error);
+/* Of what the cache knows; takes all of it over on success. */
+ls_status ls__module_wrap_found(ls__ir_module *signature, ls__facts *facts, ls__origin *origin,
+                                ls_module **module, ls_error *error);
+/* The IR; compiles it where that was not done yet. */
+ls_status ls__module_ir(ls_module *module, const ls__ir_module **ir, ls_error *error);
 void ls__module_retain(ls_module *module);
 void ls__module_release(ls_module *module); /* accepts NULL */
 /* A copy of the IR for changing; no passes run yet. */
@@ -216,7 +232,8 @@ uint32_t ls__module_kernel_count(const ls__ir_module *ir);
 /* LS_E_NOT_FOUND lists the kernels there are. */
 ls_status ls__module_kernel_find(const ls__ir_module *ir, const char *name,
                                  const ls__ir_function **kernel, ls_error *error);
-ls_status ls__kernel_describe(const ls__ir_function *kernel, ls_kernel_info *info, ls_error *error);
+ls_status ls__kernel_describe(const ls_module *module, const ls__ir_function *kernel,
+                              ls_kernel_info *info, ls_error *error);
 void ls__kernel_param(const ls__ir_param *param, ls_param_info *info);
 /* LS__LOWER_* bits from names ("fma,div", "lower_fma", "all"); NULL = none (lower.c). */
 ls_status ls__lower_parse(const char *names, uint32_t *mask, ls_error *error);
@@ -229,15 +246,18 @@ ls_status ls__lower_run(ls__ir_module *ir, const struct ls__pass_options *option
                         struct ls__pass_split *splits, ls_error *error);
 
 /* What a kernel needs of a device. */
-typedef struct ls__facts {
+struct ls__facts {
     uint32_t lanes, shared_bytes, buffers, scalar_bytes, local_bytes;
     bool f64, atomics64, grid_barrier;
-} ls__facts;
+};
 ls_status ls__facts_of(const ls__ir_function *kernel, ls__facts *facts, ls_error *error);
+/* Of a kernel of module->signature. */
+ls_status ls__module_facts(const ls_module *module, const ls__ir_function *kernel, ls__facts *facts,
+                           ls_error *error);
 /* LS_E_UNSUPPORTED names the limit. `scratch`: one more buffer is allowed, for what the lowering
  * added. */
-ls_status ls__facts_check(const ls_device *device, const ls__ir_function *kernel, bool scratch,
-                          ls_error *error);
+ls_status ls__facts_check(const ls_device *device, const char *kernel, const ls__facts *facts,
+                          bool scratch, ls_error *error);
 
 /* --- programs (program.c, build.c) ------------------------------------------------------------ */
 typedef struct ls__built_kernel {
@@ -266,10 +286,14 @@ struct ls__built {
     _Atomic uint32_t refs;
     ls_device *device;
     ls__digest key;
-    ls__build_options options; /* as it was built */
-    ls_module *source; /* keeps names alive; the IR itself where nothing was lowered */
-    ls__ir_module *ir; /* the lowered copy; NULL = source->ir */
-    ls__backend_program *quick;               /* NULL: it was optimised from the start */
+    ls__build_options options;    /* as it was built */
+    ls_module *source;            /* keeps names alive; the IR itself where nothing was lowered */
+    _Atomic(ls__ir_module *) ir;  /* the lowered copy; NULL: the source's, or not yet (`found`) */
+    bool found;                   /* in the cache: not lowered; see ls__built_ir */
+    ls__digest lowered;           /* of the IR that code is made of, where there is a cache */
+    uint32_t site_count;          /* accesses in it that are watched */
+    struct ls__probe_set *probed; /* operations it needs; NULL: none, or not known */
+    ls__backend_program *quick;   /* NULL: it was optimised from the start */
     _Atomic(ls__backend_program *) optimized; /* NULL: not yet */
     ls__backend_kernel *kernels;
     uint32_t kernel_count;
@@ -317,6 +341,11 @@ ls_status ls__build(ls_device *device, ls_module *module, const ls__build_option
 ls_status ls__build_emit(ls_device *device, ls__backend_code *code, bool quick, void **bytes,
                          ls_error *error);
 void ls__built_release(ls__built *built); /* accepts NULL */
+/* What its code is made of; lowers it where that was not done yet. */
+ls_status ls__built_ir(ls__built *built, const ls__ir_module **ir, ls_error *error);
+/* From and to the cache on disk: all that is not code (build_store.c). */
+bool ls__built_find(ls__built *built);
+void ls__built_keep(const ls__built *built);
 void ls__built_clear_cache(ls_device *device);
 /* Adds optimised code to what was built quick. `only_found`: LS_E_NOT_FOUND, and nothing happens,
  * unless the cache on disk has it and its operations are known to be right. */

@@ -37,6 +37,7 @@ enum { DEFAULT_CACHE_BYTES = 256 << 20 };
 static void device_free(ls_device *device)
 {
     ls__dir_close(&device->code_cache.dir);
+    ls__mem_free(device->cache_path);
     ls__pool_clear(device);
     ls__mem_free(device->probe);
     pthread_cond_destroy(&device->work);
@@ -99,6 +100,8 @@ static void open_code_cache(ls_device *device, const ls_device_params *params)
         return;
     device->code_cache.limit_bytes = limit;
     ls__dir_open(params->cache_path, &device->code_cache.dir, NULL);
+    if (device->code_cache.dir)
+        device->cache_path = ls__mem_strdup(params->cache_path);
 }
 
 static ls_status open_probe(ls_device *device, bool unprobed, ls_error *error)
@@ -222,6 +225,11 @@ bool ls_device_is_lost(const ls_device *device)
 const ls_caps *ls_device_caps(const ls_device *device)
 {
     return &device->caps;
+}
+
+const char *ls_device_cache_path(const ls_device *device)
+{
+    return device->cache_path;
 }
 
 void ls__device_lose(ls_device *device, const ls_error *error)

@@ -90,39 +90,43 @@ ls_status ls__facts_of(const ls__ir_function *kernel, ls__facts *facts, ls_error
 static const char unsupported_hint[] =
     "use another device, or name one as the fallback in ls_program_params";
 
-ls_status ls__facts_check(const ls_device *device, const ls__ir_function *kernel, bool scratch,
-                          ls_error *error)
+ls_status ls__module_facts(const ls_module *module, const ls__ir_function *kernel, ls__facts *facts,
+                           ls_error *error)
 {
-    ls__facts facts;
+    if (!module->facts)
+        return ls__facts_of(kernel, facts, error);
+    *facts = module->facts[kernel->id.id - 1]; /* it has kernels only */
+    return LS_OK;
+}
+
+ls_status ls__facts_check(const ls_device *device, const char *kernel, const ls__facts *facts,
+                          bool scratch, ls_error *error)
+{
     const ls_caps *caps = &device->caps;
-    ls_status status = ls__facts_of(kernel, &facts, error);
-    if (status != LS_OK)
-        return status;
     const struct {
         const char *limit;
         uint32_t needed, available;
     } limits[] = {
-        {"lanes in a workgroup", facts.lanes, caps->max_workgroup_lanes},
-        {"bytes of shared memory", facts.shared_bytes, caps->max_shared_bytes},
-        {"pointer parameters", facts.buffers, caps->max_buffers + scratch},
-        {"bytes of scalar parameters", facts.scalar_bytes, caps->max_scalar_bytes},
-        {"bytes of local arrays in a lane", facts.local_bytes, caps->max_local_bytes},
+        {"lanes in a workgroup", facts->lanes, caps->max_workgroup_lanes},
+        {"bytes of shared memory", facts->shared_bytes, caps->max_shared_bytes},
+        {"pointer parameters", facts->buffers, caps->max_buffers + scratch},
+        {"bytes of scalar parameters", facts->scalar_bytes, caps->max_scalar_bytes},
+        {"bytes of local arrays in a lane", facts->local_bytes, caps->max_local_bytes},
     };
     for (uint32_t i = 0; i < sizeof limits / sizeof *limits; i++) {
         if (limits[i].needed <= limits[i].available)
             continue;
-        ls__fail(error, LS_E_UNSUPPORTED, "kernel '%s' needs %u %s, device '%s' has %u",
-                 kernel->name, limits[i].needed, limits[i].limit, device->name,
-                 limits[i].available);
+        ls__fail(error, LS_E_UNSUPPORTED, "kernel '%s' needs %u %s, device '%s' has %u", kernel,
+                 limits[i].needed, limits[i].limit, device->name, limits[i].available);
         return ls__fail_hint(error, LS_E_UNSUPPORTED, unsupported_hint);
     }
-    const char *feature = facts.f64 && !caps->f64               ? "f64 arithmetic"
-                          : facts.atomics64 && !caps->atomics64 ? "64-bit atomics"
-                                                                : NULL;
+    const char *feature = facts->f64 && !caps->f64               ? "f64 arithmetic"
+                          : facts->atomics64 && !caps->atomics64 ? "64-bit atomics"
+                                                                 : NULL;
     if (!feature)
         return LS_OK;
     ls__fail(error, LS_E_UNSUPPORTED, "kernel '%s' needs %s, which device '%s' does not have",
-             kernel->name, feature, device->name);
+             kernel, feature, device->name);
     return ls__fail_hint(error, LS_E_UNSUPPORTED, unsupported_hint);
 }
 
@@ -132,6 +136,9 @@ ls_status ls_device_supports(const ls_device *device, const ls_module *module, c
     const ls__ir_function *function;
     if (!device || !module || !kernel)
         return ls__fail(error, LS_E_INVALID_ARGUMENT, "ls_device_supports: an argument is NULL");
-    ls_status status = ls__module_kernel_find(module->ir, kernel, &function, error);
-    return status == LS_OK ? ls__facts_check(device, function, false, error) : status;
+    ls__facts facts;
+    ls_status status = ls__module_kernel_find(module->signature, kernel, &function, error);
+    if (status == LS_OK)
+        status = ls__module_facts(module, function, &facts, error);
+    return status == LS_OK ? ls__facts_check(device, kernel, &facts, false, error) : status;
 }

@@ -77,7 +77,7 @@ ls_status ls__lower_parse(const char *names, uint32_t *mask, ls_error *error)
 static bool distrust(ls__ir_inst *inst, void *context)
 {
     (void)context;
-    inst->flags &= (uint8_t)~(LS__IR_INBOUNDS | LS__IR_NOWRAP | LS__IR_WATCHED);
+    inst->flags &= (uint8_t) ~(LS__IR_INBOUNDS | LS__IR_NOWRAP | LS__IR_WATCHED);
     return true;
 }
 
@@ -134,7 +134,7 @@ ls_status ls_module_transform(const ls_module *module, const char *stop_after, c
     ls_status status = ls__lower_parse(lower, &options.lower, error);
     if (status != LS_OK)
         return status;
-    size_t kernels = ls__module_kernel_count(module->ir);
+    size_t kernels = ls__module_kernel_count(module->signature);
     ls__pass_split *splits = ls__mem_alloc(kernels, sizeof *splits);
     if (!splits)
         return ls__fail_oom(error, kernels * sizeof *splits);

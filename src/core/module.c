@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/core.h"
+#include "core/origin.h"
 #include "ir/builder.h"
 #include "kernels/math_sources.h"
 #include "lang/lang.h"
@@ -24,7 +25,22 @@ ls_status ls__module_wrap(ls__ir_module *ir, ls_module **module, ls_error *error
         return ls__fail_oom(error, sizeof **module);
     }
     atomic_init(&(*module)->refs, 1);
-    (*module)->ir = ir;
+    atomic_init(&(*module)->ir, ir);
+    (*module)->signature = ir;
+    return LS_OK;
+}
+
+ls_status ls__module_wrap_found(ls__ir_module *signature, ls__facts *facts, ls__origin *origin,
+                                ls_module **module, ls_error *error)
+{
+    *module = ls__mem_alloc(1, sizeof **module);
+    if (!*module)
+        return ls__fail_oom(error, sizeof **module);
+    atomic_init(&(*module)->refs, 1);
+    atomic_init(&(*module)->ir, NULL);
+    (*module)->signature = signature;
+    (*module)->facts = facts;
+    (*module)->origin = origin;
     return LS_OK;
 }
 
@@ -37,7 +53,14 @@ void ls__module_release(ls_module *module)
 {
     if (!module || atomic_fetch_sub(&module->refs, 1) != 1)
         return;
-    ls__ir_module_destroy(&module->ir);
+    ls__ir_module *ir = atomic_load(&module->ir);
+    ls__ir_module *signature = (ls__ir_module *)module->signature;
+    ls__ir_module_destroy(&ir);
+    if (module->origin)
+        ls__ir_module_destroy(&signature);
+    ls__origin_free(module->origin);
+    ls__mem_free(module->facts);
+    ls__mem_free(module->entry);
     ls__mem_free(module);
 }
 
@@ -49,15 +72,22 @@ void ls_module_destroy(ls_module **module)
     *module = NULL;
 }
 
-ls_status ls__module_copy_ir(const ls_module *module, ls__ir_module **ir, ls_error *error)
+static ls_status copy_ir(const ls__ir_module *from, ls__ir_module **ir, ls_error *error)
 {
     ls__oom oom = {0};
-    *ir = NULL;
     if (setjmp(oom.jump))
         return ls__oom_status(&oom, error);
-    *ir = ls__ir_module_clone(module->ir, &oom, COPY_LIMIT_BYTES);
+    *ir = ls__ir_module_clone(from, &oom, COPY_LIMIT_BYTES);
     (*ir)->arena.oom = NULL; /* each user sets its own */
     return LS_OK;
+}
+
+ls_status ls__module_copy_ir(const ls_module *module, ls__ir_module **ir, ls_error *error)
+{
+    const ls__ir_module *from;
+    *ir = NULL;
+    ls_status status = ls__module_ir((ls_module *)module, &from, error);
+    return status == LS_OK ? copy_ir(from, ir, error) : status;
 }
 
 /* --- compilation ------------------------------------------------------------------------------ */
@@ -66,35 +96,18 @@ struct ls_diagnostics {
     ls__strbuf text;
 };
 
-static bool include_from_disk(void *context, const char *path, char **text, size_t *length)
+typedef struct include_context {
+    const ls_compile_params *params;
+    ls__origin *origin; /* notes what is read; may be NULL */
+} include_context;
+
+static bool include(void *context, const char *path, char **text, size_t *length)
 {
-    void *bytes;
-    (void)context;
-    if (ls__os_read_file(path, 16 << 20, &bytes, length, NULL) != LS_OK)
-        return false;
-    *text = bytes;
-    return true;
+    const include_context *c = context;
+    return ls__origin_read(c->origin, c->params, path, text, length);
 }
 
-/* The caller's text is malloc'ed; the front end wants memory of ours. */
-static bool include_from_caller(void *context, const char *path, char **text, size_t *length)
-{
-    const ls_compile_params *params = context;
-    char *given = NULL;
-    ls__os_fenv ours; /* whatever the caller's function does to it */
-    ls__os_fenv_enter(&ours);
-    bool found = params->include(params->include_context, path, &given, length);
-    ls__os_fenv_leave(&ours);
-    if (!found || !given)
-        return false;
-    *text = ls__mem_alloc(*length + 1, 1);
-    if (*text)
-        memcpy(*text, given, *length);
-    free(given);
-    return *text != NULL;
-}
-
-static ls_status compile(const ls_compile_params *params, ls__ir_module **ir,
+static ls_status compile(const ls_compile_params *params, ls__origin *origin, ls__ir_module **ir,
                          ls__lang_diagnostics *list, ls_error *error)
 {
     ls__lang_define *defines = ls__mem_alloc(params->define_count, sizeof *defines);
@@ -102,13 +115,13 @@ static ls_status compile(const ls_compile_params *params, ls__ir_module **ir,
         return ls__fail_oom(error, params->define_count * sizeof *defines);
     for (uint32_t i = 0; i < params->define_count; i++)
         defines[i] = (ls__lang_define){params->defines[i].name, params->defines[i].value};
-    ls_compile_params context = *params;
+    include_context context = {params, origin};
     const ls__lang_library library = {ls__kernels_math, ls__kernels_math_count};
     ls__lang_options options = {
         .path = params->path,
         .defines = defines,
         .define_count = params->define_count,
-        .include = params->include ? include_from_caller : include_from_disk,
+        .include = include,
         .include_context = &context,
         .library = &library,
         .allow_f64 = true,
@@ -119,6 +132,27 @@ static ls_status compile(const ls_compile_params *params, ls__ir_module **ir,
     ls__os_fenv_leave(&saved);
     ls__mem_free(defines);
     return status;
+}
+
+/* When two threads come here at once both compile, and one result is kept. */
+ls_status ls__module_ir(ls_module *module, const ls__ir_module **ir, ls_error *error)
+{
+    ls__ir_module *made = NULL, *before = NULL;
+    ls__lang_diagnostics list = {0};
+    *ir = atomic_load(&module->ir);
+    if (*ir)
+        return LS_OK;
+    ls_compile_params params = module->origin->params;
+    params.include = ls__origin_replay;
+    params.include_context = module->origin;
+    ls_status status = compile(&params, NULL, &made, &list, error);
+    ls__lang_diagnostics_finish(&list);
+    if (status != LS_OK)
+        return status;
+    if (!atomic_compare_exchange_strong(&module->ir, &before, made))
+        ls__ir_module_destroy(&made);
+    *ir = atomic_load(&module->ir);
+    return LS_OK;
 }
 
 /* Hands the diagnostics out when there are any and somebody wants them; else frees them. */
@@ -154,9 +188,20 @@ ls_status ls_module_compile(const ls_compile_params *params, ls_module **module,
     ls_diagnostics *made = ls__mem_alloc(1, sizeof *made);
     if (!made)
         return ls__fail_oom(error, sizeof *made);
-    status = compile(&given, &ir, &made->list, error);
+    ls__origin *origin = ls__origin_open(&given);
+    if (origin && ls__origin_find(origin, module, &made->list)) {
+        ls__origin_close(origin);
+        hand_out(made, diagnostics);
+        return LS_OK;
+    }
+    status = compile(&given, origin, &ir, &made->list, error);
+    if (status == LS_OK)
+        status = ls__module_wrap(ir, module, error);
+    if (status == LS_OK && origin)
+        ls__origin_keep(origin, *module, &made->list);
+    ls__origin_free(origin);
     hand_out(made, diagnostics);
-    return status == LS_OK ? ls__module_wrap(ir, module, error) : status;
+    return status;
 }
 
 uint32_t ls_diagnostics_count(const ls_diagnostics *diagnostics)
@@ -225,8 +270,12 @@ ls_status ls_module_print(const ls_module *module, char **text, size_t *length, 
         *length = 0;
     if (!module)
         return fail_no_module(error, "ls_module_print");
+    const ls__ir_module *ir;
+    ls_status status = ls__module_ir((ls_module *)module, &ir, error);
+    if (status != LS_OK)
+        return status;
     ls__os_fenv_enter(&saved);
-    ls__ir_print(module->ir, &out);
+    ls__ir_print(ir, &out);
     ls__os_fenv_leave(&saved);
     if (out.failed || !out.text) {
         ls__strbuf_finish(&out);
@@ -254,8 +303,10 @@ ls_status ls_module_encode(const ls_module *module, void **bytes, size_t *size, 
         return ls__fail_no_result(error, "ls_module_encode");
     *bytes = NULL;
     *size = 0;
-    return module ? ls__ir_encode(module->ir, bytes, size, error)
-                  : fail_no_module(error, "ls_module_encode");
+    const ls__ir_module *ir = NULL;
+    ls_status status = module ? ls__module_ir((ls_module *)module, &ir, error)
+                              : fail_no_module(error, "ls_module_encode");
+    return status == LS_OK ? ls__ir_encode(ir, bytes, size, error) : status;
 }
 
 void ls_bytes_destroy(void **bytes)
@@ -274,7 +325,10 @@ ls_status ls_module_digest(const ls_module *module, uint8_t digest[32], ls_error
     memset(digest, 0, sizeof made.bytes);
     if (!module)
         return fail_no_module(error, "ls_module_digest");
-    ls_status status = ls__ir_digest(module->ir, &made, error);
+    const ls__ir_module *ir;
+    ls_status status = ls__module_ir((ls_module *)module, &ir, error);
+    if (status == LS_OK)
+        status = ls__ir_digest(ir, &made, error);
     if (status == LS_OK)
         memcpy(digest, made.bytes, sizeof made.bytes);
     return status;
@@ -293,7 +347,10 @@ ls_status ls_builder_finish(ls_builder **builder, ls_module **module, ls_error *
 
 void ls_builder_link(ls_builder *builder, const ls_module *module)
 {
-    ls__ir_builder_link(builder, module ? module->ir : NULL);
+    const ls__ir_module *ir = NULL; /* stays it when memory is short */
+    if (module)
+        ls__module_ir((ls_module *)module, &ir, NULL);
+    ls__ir_builder_link(builder, ir);
 }
 
 /* --- kernels and parameters ------------------------------------------------------------------- */
@@ -354,10 +411,11 @@ void ls__kernel_param(const ls__ir_param *param, ls_param_info *info)
     };
 }
 
-ls_status ls__kernel_describe(const ls__ir_function *kernel, ls_kernel_info *info, ls_error *error)
+ls_status ls__kernel_describe(const ls_module *module, const ls__ir_function *kernel,
+                              ls_kernel_info *info, ls_error *error)
 {
     ls__facts facts;
-    ls_status status = ls__facts_of(kernel, &facts, error);
+    ls_status status = ls__module_facts(module, kernel, &facts, error);
     if (status != LS_OK)
         return status;
     *info = (ls_kernel_info){
@@ -375,7 +433,7 @@ ls_status ls__kernel_describe(const ls__ir_function *kernel, ls_kernel_info *inf
 
 uint32_t ls_module_kernel_count(const ls_module *module)
 {
-    return ls__module_kernel_count(module->ir);
+    return ls__module_kernel_count(module->signature);
 }
 
 ls_status ls_module_kernel(const ls_module *module, uint32_t index, ls_kernel_info *info,
@@ -386,11 +444,11 @@ ls_status ls_module_kernel(const ls_module *module, uint32_t index, ls_kernel_in
     *info = (ls_kernel_info){0};
     if (!module)
         return fail_no_module(error, "ls_module_kernel");
-    const ls__ir_function *kernel = ls__module_kernel_at(module->ir, index);
+    const ls__ir_function *kernel = ls__module_kernel_at(module->signature, index);
     if (!kernel)
         return ls__fail(error, LS_E_NOT_FOUND, "there is no kernel number %u: the module has %u",
-                        index, ls__module_kernel_count(module->ir));
-    return ls__kernel_describe(kernel, info, error);
+                        index, ls__module_kernel_count(module->signature));
+    return ls__kernel_describe(module, kernel, info, error);
 }
 
 ls_status ls_module_find_kernel(const ls_module *module, const char *name, ls_kernel_info *info,
@@ -403,8 +461,8 @@ ls_status ls_module_find_kernel(const ls_module *module, const char *name, ls_ke
     if (!module || !name)
         return ls__fail(error, LS_E_INVALID_ARGUMENT, "ls_module_find_kernel: no %s was given",
                         module ? "name" : "module");
-    ls_status status = ls__module_kernel_find(module->ir, name, &kernel, error);
-    return status == LS_OK ? ls__kernel_describe(kernel, info, error) : status;
+    ls_status status = ls__module_kernel_find(module->signature, name, &kernel, error);
+    return status == LS_OK ? ls__kernel_describe(module, kernel, info, error) : status;
 }
 
 ls_status ls_module_param(const ls_module *module, const char *kernel, uint32_t index,
@@ -417,7 +475,7 @@ ls_status ls_module_param(const ls_module *module, const char *kernel, uint32_t 
     if (!module || !kernel)
         return ls__fail(error, LS_E_INVALID_ARGUMENT, "ls_module_param: no %s was given",
                         module ? "kernel" : "module");
-    ls_status status = ls__module_kernel_find(module->ir, kernel, &function, error);
+    ls_status status = ls__module_kernel_find(module->signature, kernel, &function, error);
     if (status != LS_OK)
         return status;
     if (index >= function->params.count)

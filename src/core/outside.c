@@ -36,10 +36,23 @@ static object object_of(const ls__ir_module *module, const ls__ir_function *kern
     return (object){fixed->name ? fixed->name : "", fixed->size, bytes};
 }
 
-void ls__backend_describe(const ls__ir_module *module, const ls__backend_kernel *kernel,
+void ls__backend_describe(ls__built *built, const ls__backend_kernel *kernel,
                           const ls__outside *outside, ls_sanitizer_report *report)
 {
     const ls__ir_function *function = NULL;
+    const ls__ir_module *module;
+    if (ls__built_ir(built, &module, NULL) != LS_OK) { /* memory is short */
+        *report = (ls_sanitizer_report){.struct_size = sizeof *report,
+                                        .kind = "out-of-bounds access",
+                                        .detail = "access out of bounds",
+                                        .kernel = kernel->name,
+                                        .file = "",
+                                        .object = "?",
+                                        .lane = outside->lane,
+                                        .byte_offset = LS_NOWHERE,
+                                        .index = outside->position};
+        return;
+    }
     const ls__ir_inst *inst = ls__ir_site(module, outside->site, &function);
     *report = (ls_sanitizer_report){
         .struct_size = sizeof *report,

@@ -120,7 +120,6 @@ typedef struct wanted {
     ls_device *device;
     const ls__ir_function *function; /* being walked */
     uint32_t skip;                   /* LS__LOWER_*: operations these have put guards around */
-    bool quick;                      /* which code */
     ls__probe_key keys[LS__PROBE_MAX_ROWS];
     uint32_t count;
 } wanted;
@@ -142,7 +141,7 @@ static void want(wanted *w, ls__probe_key key)
 static bool visit(ls__ir_inst *inst, void *context)
 {
     wanted *w = context;
-    ls__probe_key key = {.op = (uint8_t)inst->op, .result = inst->type, .quick = w->quick};
+    ls__probe_key key = {.op = (uint8_t)inst->op, .result = inst->type};
     if (!is_probed((ls_op)inst->op))
         return true;
     key.type = (uint8_t)ls__ir_operand_type(w->function, inst);
@@ -460,27 +459,49 @@ static ls_status probe_all(wanted *w, ls_error *error)
     return status;
 }
 
-static wanted *collect_program(ls_device *device, const ls__ir_module *source,
-                               const ls__ir_module *lowered, uint32_t lower, bool quick)
+ls_status ls__probe_collect(const ls_device *device, const ls__ir_module *source,
+                            const ls__ir_module *lowered, uint32_t lower, ls__probe_set **set,
+                            ls_error *error)
+{
+    *set = NULL;
+    if (!device->probe)
+        return LS_OK;
+    wanted *w = ls__mem_alloc(1, sizeof *w);
+    *set = ls__mem_alloc(1, sizeof **set);
+    if (!w || !*set) {
+        ls__mem_free(w);
+        ls__mem_free(*set);
+        *set = NULL;
+        return ls__fail_oom(error, sizeof *w);
+    }
+    collect(w, source, 0);
+    if (lowered)
+        collect(w, lowered, lower);
+    (*set)->count = w->count;
+    memcpy((*set)->keys, w->keys, w->count * sizeof *w->keys);
+    ls__mem_free(w);
+    return LS_OK;
+}
+
+static wanted *want_set(ls_device *device, const ls__probe_set *set, bool quick)
 {
     wanted *w = ls__mem_alloc(1, sizeof *w);
     if (!w)
         return NULL;
     w->device = device;
-    w->quick = quick;
-    collect(w, source, 0);
-    if (lowered)
-        collect(w, lowered, lower);
+    for (w->count = 0; w->count < set->count; w->count++) {
+        w->keys[w->count] = set->keys[w->count];
+        w->keys[w->count].quick = quick;
+    }
     return w;
 }
 
-ls_status ls__probe_program(ls_device *device, const ls__ir_module *source,
-                            const ls__ir_module *lowered, uint32_t lower, bool quick,
+ls_status ls__probe_program(ls_device *device, const ls__probe_set *set, bool quick,
                             ls_error *error)
 {
     if (!device->probe)
         return LS_OK;
-    wanted *w = collect_program(device, source, lowered, lower, quick);
+    wanted *w = want_set(device, set, quick);
     if (!w)
         return ls__fail_oom(error, sizeof *w);
     ls_status status = probe_all(w, error);
@@ -488,14 +509,13 @@ ls_status ls__probe_program(ls_device *device, const ls__ir_module *source,
     return status;
 }
 
-bool ls__probe_knows(ls_device *device, const ls__ir_module *source, const ls__ir_module *lowered,
-                     uint32_t lower, bool quick)
+bool ls__probe_knows(ls_device *device, const ls__probe_set *set, uint32_t lower, bool quick)
 {
     if (!device->probe)
         return true;
     if (ls__probe_lowering(device) & ~lower)
         return false;
-    wanted *w = collect_program(device, source, lowered, lower, quick);
+    wanted *w = want_set(device, set, quick);
     bool known = w && keep_unknown(w, NULL) == LS_OK && w->count == 0;
     ls__mem_free(w);
     return known;

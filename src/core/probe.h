@@ -34,15 +34,22 @@ struct ls__probe {
     ls__probe_row rows[LS__PROBE_MAX_ROWS];
 };
 
-/* Sees to it that all operations of the program are known: of the source, and of what it was
- * lowered to with `lower`. Afterwards more may have to be lowered. LS_E_UNSUPPORTED names the
- * operation that nothing helps. Blocks: may build and run a program. */
-ls_status ls__probe_program(ls_device *device, const ls__ir_module *source,
-                            const ls__ir_module *lowered, uint32_t lower, bool quick,
+/* Operations of a program. */
+typedef struct ls__probe_set {
+    uint32_t count;
+    ls__probe_key keys[LS__PROBE_MAX_ROWS]; /* `quick` is false */
+} ls__probe_set;
+/* Of the source, and of what it was lowered to with `lower` (may be NULL). *set stays NULL on a
+ * device that is trusted. ls__mem_free. */
+ls_status ls__probe_collect(const ls_device *device, const ls__ir_module *source,
+                            const ls__ir_module *lowered, uint32_t lower, ls__probe_set **set,
                             ls_error *error);
-/* Whether all of them are known already, and none is refused. */
-bool ls__probe_knows(ls_device *device, const ls__ir_module *source, const ls__ir_module *lowered,
-                     uint32_t lower, bool quick);
+/* Sees to it that all of them are known. Afterwards more may have to be lowered. LS_E_UNSUPPORTED
+ * names the operation that nothing helps. Blocks: may build and run a program. */
+ls_status ls__probe_program(ls_device *device, const ls__probe_set *set, bool quick,
+                            ls_error *error);
+/* Whether all of them are known already, none is refused, and `lower` is enough. */
+bool ls__probe_knows(ls_device *device, const ls__probe_set *set, uint32_t lower, bool quick);
 
 /* Adds what is known of an operation, unless that is known already. Takes the build_lock. */
 void ls__probe_record(ls_device *device, ls__probe_key key, ls__probe_verdict verdict);

@@ -54,7 +54,7 @@ static ls_status build_somewhere(ls_program *program, const ls_program_params *p
 
 static ls_status list_kernels(ls_program *program, ls_error *error)
 {
-    const ls__ir_module *ir = program->module->ir;
+    const ls__ir_module *ir = program->module->signature;
     program->kernel_count = ls__module_kernel_count(ir);
     program->kernels = ls__mem_alloc(program->kernel_count, sizeof *program->kernels);
     if (!program->kernels)
@@ -64,7 +64,8 @@ static ls_status list_kernels(ls_program *program, ls_error *error)
         kernel->program = program;
         kernel->function = ls__module_kernel_at(ir, i);
         kernel->entry = &program->built->entries[i];
-        ls_status status = ls__kernel_describe(kernel->function, &kernel->info, error);
+        ls_status status =
+            ls__kernel_describe(program->module, kernel->function, &kernel->info, error);
         if (status != LS_OK)
             return status;
     }
@@ -147,7 +148,7 @@ ls_status ls_program_kernel(ls_program *program, const char *name, const ls_kern
     if (!program || !name)
         return ls__fail(error, LS_E_INVALID_ARGUMENT, "ls_program_kernel: no %s was given",
                         program ? "name" : "program");
-    ls_status status = ls__module_kernel_find(program->module->ir, name, &function, error);
+    ls_status status = ls__module_kernel_find(program->module->signature, name, &function, error);
     if (status != LS_OK)
         return status;
     for (uint32_t i = 0; i < program->kernel_count; i++) {

@@ -71,6 +71,7 @@ ls_status ls__form_compile(const ls_cosim *cosim, ls__form *form, const _Atomic 
     compile.length = form->text_length;
     compile.path = ls__peripherals_path;
     compile.include = include;
+    compile.cache_path = ls_device_cache_path(cosim->device);
     ls_module *module = NULL;
     ls_status status = ls_module_compile(&compile, &module, NULL, error);
     if (status == LS_OK && given_up && atomic_load(given_up))

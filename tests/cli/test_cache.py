@@ -114,6 +114,65 @@ class Cache(Case):
         self.assertEqual(self.files("mine"), first)
 
 
+class Warm(Case):
+    """A second run compiles nothing, and says the same."""
+
+    KERNEL = """#include "part.kc"
+kernel void k(u32 n, u32 *y)
+{
+    u32 i = global_id(0);
+    i;
+    y[i] = i + PART + n / 0u;
+}
+"""
+    RUN = ["run", "k.kc", "--device", "cpu", "--cache", "mine", "--global", "4", "n=1"]
+
+    def setUp(self):
+        super().setUp()
+        self.write("k.kc", self.KERNEL)
+        self.write("part.kc", "#define PART 10u\n")
+
+    def run_it(self, *more):
+        """What it writes to standard error, and y; None when it fails."""
+        done = subprocess.run([cli.COMMAND, *self.RUN, *more, "--save", "y=y.npy"], cwd=self.folder,
+                              capture_output=True, text=True, timeout=120, check=False)
+        if done.returncode != 0:
+            return done.stderr, None
+        return done.stderr, cli.read_npy(self.path("y.npy"))[2]
+
+    def test_warnings_and_changes(self):
+        y = "y=zeros:u32:64"
+        cold = self.run_it(y)
+        self.assertEqual(cold[0].count("warning"), 2)
+        self.assertEqual(cold[1][:4], [11, 12, 13, 14])
+        self.assertEqual(self.run_it(y), cold)
+        self.assertEqual(self.run_it(y, "--no-cache"), cold)
+        self.write("part.kc", "#define PART 20u\n")
+        self.assertEqual(self.run_it(y)[1][:4], [21, 22, 23, 24])
+        self.write("k.kc", self.KERNEL.replace("n / 0u", "n + 1u"))
+        self.assertEqual(self.run_it(y)[1][:4], [22, 23, 24, 25])
+        self.write("part.kc", "#define PART )\n")
+        says = self.run_it(y)
+        self.assertIn("k.kc:6", says[0])
+        self.assertIn("error", says[0])
+        self.assertEqual(self.run_it(y), says)
+
+    def test_out_of_bounds(self):
+        says = self.run_it("y=zeros:u32:2")
+        self.assertIn("y is too small", says[0])
+        self.assertIn("k.kc:6", says[0])
+        self.assertEqual(self.run_it("y=zeros:u32:2"), says)
+
+    def test_at_once(self):
+        for _ in range(2):
+            processes = [subprocess.Popen([cli.COMMAND, *self.RUN, "y=zeros:u32:64", "--save",
+                                           f"y=y{i}.npy", "-q"], cwd=self.folder,
+                                          stderr=subprocess.DEVNULL) for i in range(4)]
+            for i, process in enumerate(processes):
+                self.assertEqual(process.wait(120), 0)
+                self.assertEqual(cli.read_npy(self.path(f"y{i}.npy"))[2][:4], [11, 12, 13, 14])
+
+
 class Code(Case):
     """Targets and tiers are other code, and give the same result."""
 

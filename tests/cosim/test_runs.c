@@ -407,7 +407,7 @@ static void functions_stay_short(void **state)
         record *r = calloc(1, sizeof *r);
         ls_cosim *cosim =
             make_run(design, (setting){reference, LS_COSIM_COMPILED, 1, false, false}, r);
-        const ls__ir_module *ir = cosim->form->program->module->ir;
+        const ls__ir_module *ir = cosim->form->program->module->signature;
         for (uint32_t i = 1; i < ir->functions.count; i++) {
             uint32_t count = 0;
             ls__ir_walk(ir->functions.items[i]->body, count_one, &count);

@@ -45,7 +45,7 @@ typedef struct cpu_kernel {
 
 typedef struct cpu_program {
     ls__cpu_object *object;
-    const struct ls__ir_module *module; /* for ls__backend_describe */
+    struct ls__built *built; /* for ls__backend_describe */
     const ls__backend_kernel *descriptions;
     cpu_kernel *kernels;
     ls__cpu_watch *watch; /* NULL: the program has no sites */
@@ -126,7 +126,7 @@ static uint64_t report_outside(const cpu_device *device, const cpu_program *prog
     for (uint32_t i = 0; i < count && device->on_report; i++) {
         uint32_t x = args->workgroup_count[0], y = args->workgroup_count[1];
         ls_sanitizer_report report;
-        ls__backend_describe(program->module, kernel, &found[i], &report);
+        ls__backend_describe(program->built, kernel, &found[i], &report);
         report.workgroup[0] = (uint32_t)(found[i].workgroup % x);
         report.workgroup[1] = (uint32_t)(found[i].workgroup / x % y);
         report.workgroup[2] = (uint32_t)(found[i].workgroup / x / y);
@@ -377,7 +377,7 @@ static ls_status program_build(ls__backend_device *device, const ls__backend_cod
     cpu_program *made = ls__mem_alloc(1, sizeof *made);
     if (!made)
         return ls__fail_oom(error, sizeof *made);
-    made->module = code->module;
+    made->built = code->built;
     made->descriptions = code->kernels;
     made->kernels = ls__mem_alloc(code->kernel_count, sizeof *made->kernels);
     ls_status status = made->kernels
