@@ -463,6 +463,9 @@ LS_NATIVE_DEFINE_ATOMICS(u64, u64)
 #define atomic_compare_exchange(p, expected, desired) \
     LS_NATIVE_POINTER(ls_native_atomic_cas, p)(p, expected, desired)
 
+/* A native build checks no bounds. */
+#define ls_bounded(p, n) (p)
+
 /* ---- cooperation ------------------------------------------------------------------------- */
 
 /* Lane 0's value; a kernel the reference device finds clean has the same in every lane. */

@@ -374,9 +374,9 @@ static void write_call(holder *h, uint32_t index, const ls__peripheral *item)
                           parameter_value(given, s->built_in, s->parameters.items[i]));
     ls__strbuf_printf(out,
                       "    struct step s;\n    s.edge = edge;\n    s.instance = instance;\n"
-                      "    %s_step(&p, &q, &s, memory, image + %" PRIu64 "ul, %" PRIu64
-                      "ul, log);\n",
-                      s->type, item->image_at, item->image_bytes);
+                      "    %s_step(&p, &q, &s, ls_bounded(memory, %" PRIu32 "), image + %" PRIu64
+                      "ul, %" PRIu64 "ul, log);\n",
+                      s->type, item->memory_words, item->image_at, item->image_bytes);
     for (uint32_t i = 0; i < item->pin_count; i++) {
         const ls__peripheral_pin *pin = &item->pins[i];
         if (pin->drives)

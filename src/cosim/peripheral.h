@@ -17,7 +17,7 @@
  * in order of the list, so the last one wins). Values of driven pins are cut to their widths; the
  * caller need not.
  *
- * memory[i]: its private words.
+ * memory[i]: its private words; an index beyond them reaches nothing.
  *
  * image[i]: all images one behind the other; where its own lies is in the text.
  *

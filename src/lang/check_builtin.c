@@ -174,6 +174,24 @@ static lang_expr *check_atomic(lang_checker *c, lang_expr *expr)
     return expr;
 }
 
+static lang_expr *check_bounded(lang_checker *c, lang_expr *expr)
+{
+    int64_t count;
+    if (expr->args[0]->type->kind != TYPE_POINTER) {
+        wrong_argument(c, expr, 0, "a pointer");
+        return failed(expr);
+    }
+    if (!ls__lang_check_constant(c, &expr->args[1], &count))
+        return failed(expr);
+    if (count < 0 || count > INT32_MAX) {
+        wrong_argument(c, expr, 1, "a count from 0 to 2147483647");
+        return failed(expr);
+    }
+    expr->bits = (uint64_t)count;
+    expr->type = expr->args[0]->type;
+    return expr;
+}
+
 /* Kinds of one operand type T, whose result is T. */
 static lang_expr *check_uniform_kind(lang_checker *c, lang_expr *expr, uint8_t kind)
 {
@@ -253,6 +271,8 @@ lang_expr *ls__lang_check_builtin(lang_checker *c, lang_expr *expr)
     case BUILTIN_ATOMIC:
     case BUILTIN_CAS:
         return check_atomic(c, expr);
+    case BUILTIN_BOUNDED:
+        return check_bounded(c, expr);
     }
     return failed(expr);
 }

@@ -511,7 +511,8 @@ typedef enum lang_builtin_kind {
     BUILTIN_SG_INT,
     BUILTIN_SG_LANE,
     BUILTIN_ATOMIC,
-    BUILTIN_CAS
+    BUILTIN_CAS,
+    BUILTIN_BOUNDED
 } lang_builtin_kind;
 typedef enum lang_builtin {
 #define BUILTIN(text, name, args, kind) FN_##name,

@@ -127,6 +127,8 @@ static uint64_t least_bytes(const lang_lower *l, const lang_value *pointer)
         size = f->locals.items[base.index].size;
     else if (base.kind == LS_BASE_CONST)
         size = f->module->tables.items[base.index].size;
+    else if ((int)base.kind == LANG_BASE_PART)
+        size = (uint64_t)l->parts.items[base.index].count * l->parts.items[base.index].stride;
     int64_t offset = pointer->offset.known;
     bool is_inside = pointer->offset.is_known && offset >= 0 && (uint64_t)offset < size;
     return is_inside ? size - (uint64_t)offset : 0;

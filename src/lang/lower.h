@@ -54,6 +54,15 @@ typedef struct lang_frame {
     struct lang_frame *outer;
 } lang_frame;
 
+/* What `ls_bounded` makes of some elements of an object: an object of its own, with offsets from
+ * its own begin, until memory is accessed. Its base has this kind and the number of the part. */
+enum { LANG_BASE_PART = 100 };
+typedef struct lang_bounded {
+    ls_base base;      /* of the whole, which may be a part, too */
+    lang_offset start; /* in the whole */
+    uint32_t count, stride;
+} lang_bounded;
+
 typedef struct lang_lower {
     lang_context *context;
     ls__ir_cursor cursor;
@@ -65,8 +74,9 @@ typedef struct lang_lower {
     uint8_t zero_flags;      /* of the instructions that set something to 0: UNSET or none */
     uint64_t local_bytes, shared_bytes; /* of the function */
     uint64_t table_bytes;               /* of the module */
-    bool is_dead;                       /* the region has ended in a jump */
-    uint16_t *files;                    /* IR file + 1 by file of the context */
+    LS__VEC(lang_bounded) parts;
+    bool is_dead;    /* the region has ended in a jump */
+    uint16_t *files; /* IR file + 1 by file of the context */
     uint32_t file_count;
 } lang_lower;
 
@@ -89,6 +99,9 @@ lang_value ls__lang_noinline_call(lang_lower *l, lang_function *function, const 
 /* lower_place.c */
 ls_value ls__lang_offset_value(lang_lower *l, lang_offset offset);
 lang_offset ls__lang_offset_add(lang_lower *l, lang_offset offset, int64_t bytes);
+/* What an access is to: the object itself where the base is a part of one, with LS_NOWHERE instead
+ * of what lies outside the part. */
+ls_base ls__lang_reach(lang_lower *l, ls_base base, lang_offset offset, ls_value *value);
 /* offset + index * stride, with the index checked against count when that is not 0. */
 lang_offset ls__lang_offset_index(lang_lower *l, lang_offset offset, ls_value index,
                                   uint32_t stride, uint32_t count);

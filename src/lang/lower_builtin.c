@@ -200,7 +200,7 @@ static lang_value atomic(lang_lower *l, lang_expr *expr, bool is_used)
     for (uint32_t i = 1; i < expr->arg_count; i++)
         args[i] = ls__lang_lower_scalar(l, expr->args[i]);
     ls__lang_at_pos(l, expr->pos);
-    args[0] = ls__lang_offset_value(l, pointer.offset);
+    pointer.base = ls__lang_reach(l, pointer.base, pointer.offset, &args[0]);
     bool is_cas = expr->builtin == FN_ATOMIC_COMPARE_EXCHANGE;
     bool is_exchange = is_cas || expr->builtin == FN_ATOMIC_EXCHANGE;
     if (pointer.base.kind == LS_BASE_LOCAL || pointer.base.kind == LS_BASE_CONST)
@@ -277,11 +277,24 @@ static lang_value fixed(lang_lower *l, const lang_expr *expr, const ls_value *v)
     }
 }
 
+static lang_value bounded(lang_lower *l, const lang_expr *expr)
+{
+    lang_value pointer = ls__lang_lower_value(l, expr->args[0]);
+    lang_bounded part = {pointer.base, pointer.offset, (uint32_t)expr->bits,
+                         pointer.type->target->size};
+    pointer.base = (ls_base){(ls_base_kind)LANG_BASE_PART, l->parts.count};
+    pointer.offset = (lang_offset){.is_known = true};
+    ls__vec_push(&l->context->arena, &l->parts, part);
+    return pointer;
+}
+
 lang_value ls__lang_lower_builtin(lang_lower *l, lang_expr *expr, bool is_used)
 {
     uint8_t kind = ls__lang_builtins[expr->builtin].kind;
     if (kind == BUILTIN_ATOMIC || kind == BUILTIN_CAS)
         return atomic(l, expr, is_used);
+    if (kind == BUILTIN_BOUNDED)
+        return bounded(l, expr);
     if (kind == BUILTIN_ID || kind == BUILTIN_ID_DIM)
         return geometry(l, expr);
     ls_value v[3] = {{0}, {0}, {0}};

@@ -48,6 +48,39 @@ lang_offset ls__lang_offset_index(lang_lower *l, lang_offset offset, ls_value in
     return (lang_offset){.value = ls__ir_index(&l->cursor, base, index, stride, count)};
 }
 
+/* An offset in a part as one in the whole. */
+static lang_offset part_offset(lang_lower *l, const lang_bounded *part, lang_offset offset)
+{
+    int64_t bytes = (int64_t)part->count * part->stride;
+    if (offset.is_known && (offset.known < 0 || offset.known >= bytes))
+        return known(LS_NOWHERE);
+    if (part->count == 0)
+        return known(LS_NOWHERE);
+    if (offset.is_known)
+        return ls__lang_offset_add(l, part->start, offset.known);
+    ls_value start = ls__lang_offset_value(l, part->start);
+    const ls__ir_inst *def = ls__ir_def(l->cursor.function, offset.value);
+    const ls__ir_inst *from =
+        def->op == LS_OP_INDEX ? ls__ir_def(l->cursor.function, def->args[0]) : NULL;
+    if (from && from->op == LS_OP_CONST && from->imm == 0 && def->imm == part->stride &&
+        def->imm2 == 0) /* an element: its number is what is limited */
+        return (lang_offset){
+            .value = ls__ir_index(&l->cursor, start, def->args[1], part->stride, part->count)};
+    return (lang_offset){.value =
+                             ls__ir_index(&l->cursor, start, offset.value, 1, (uint64_t)bytes)};
+}
+
+ls_base ls__lang_reach(lang_lower *l, ls_base base, lang_offset offset, ls_value *value)
+{
+    while ((int)base.kind == LANG_BASE_PART) {
+        const lang_bounded *part = &l->parts.items[base.index];
+        offset = part_offset(l, part, offset);
+        base = part->base;
+    }
+    *value = ls__lang_offset_value(l, offset);
+    return base;
+}
+
 /* --- small values --------------------------------------------------------------------- */
 lang_value ls__lang_scalar(const lang_type *type, ls_value value)
 {
@@ -114,6 +147,15 @@ static void move_array(lang_lower *l, const lang_type *type, range to, const ran
     ls__lang_region_close(l, outside);
 }
 
+static ls_value zero_or_load(lang_lower *l, const lang_type *type, const range *from)
+{
+    ls_value offset;
+    if (!from)
+        return ls__lang_zero(l, type);
+    ls_base base = ls__lang_reach(l, from->base, from->offset, &offset);
+    return ls__ir_load(&l->cursor, (ls_mem)type->mem, base, offset);
+}
+
 /* Copies an object, or sets it to zero when `from` is NULL. */
 static void move(lang_lower *l, const lang_type *type, range to, const range *from)
 {
@@ -122,11 +164,9 @@ static void move(lang_lower *l, const lang_type *type, range to, const range *fr
         move_array(l, type, to, from);
     } else if (type->mem != LS_MEM_NONE) {
         ls_mem mem = (ls_mem)type->mem;
-        ls_value value =
-            from ? ls__ir_load(at, mem, from->base, ls__lang_offset_value(l, from->offset))
-                 : ls__lang_zero(l, type);
-        ls__ir_inst *store =
-            ls__ir_store(at, mem, to.base, ls__lang_offset_value(l, to.offset), value);
+        ls_value offset, value = zero_or_load(l, type, from);
+        ls_base base = ls__lang_reach(l, to.base, to.offset, &offset);
+        ls__ir_inst *store = ls__ir_store(at, mem, base, offset, value);
         if (!from)
             store->flags = l->zero_flags;
     } else {
@@ -152,7 +192,9 @@ static ls_value load_leaf(lang_lower *l, const lang_place *place, uint32_t index
     uint32_t offset;
     const lang_type *leaf = ls__lang_leaf(place->type, index, &offset);
     lang_offset at = ls__lang_offset_add(l, place->offset, offset);
-    return ls__ir_load(&l->cursor, (ls_mem)leaf->mem, place->base, ls__lang_offset_value(l, at));
+    ls_value reached;
+    ls_base base = ls__lang_reach(l, place->base, at, &reached);
+    return ls__ir_load(&l->cursor, (ls_mem)leaf->mem, base, reached);
 }
 
 static lang_value load_pointer(lang_lower *l, const lang_place *place)
@@ -187,6 +229,8 @@ static const char *base_text(lang_lower *l, ls_base base)
 {
     const ls__ir_function *f = l->cursor.function;
     const char *name = "?", *what = "memory";
+    if ((int)base.kind == LANG_BASE_PART)
+        return "a part of an object (ls_bounded)";
     if (base.kind == LS_BASE_BUFFER) {
         what = "buffer";
         for (uint32_t i = 0; i < f->params.count; i++) {
@@ -244,8 +288,9 @@ void ls__lang_store(lang_lower *l, const lang_place *place, const lang_value *va
         uint32_t offset;
         const lang_type *type = ls__lang_leaf(place->type, i, &offset);
         lang_offset at = ls__lang_offset_add(l, place->offset, offset);
-        ls__ir_store(&l->cursor, (ls_mem)type->mem, place->base, ls__lang_offset_value(l, at),
-                     leaf);
+        ls_value reached;
+        ls_base base = ls__lang_reach(l, place->base, at, &reached);
+        ls__ir_store(&l->cursor, (ls_mem)type->mem, base, reached, leaf);
     }
 }
 

@@ -138,6 +138,50 @@ static void own_sources_are_linked(void **state)
     bench_finish(&b);
 }
 
+/* Each has its own words and no others, in every instance. */
+static void memory_ends_at_its_last_word(void **state)
+{
+    (void)state;
+    static const uint32_t init[] = {7, 7, 7, 7};
+    ls_peripheral list[4];
+    ls_peripheral_parameter fills[] = {{"fill", 1}, {"fill", 2}, {"fill", 3}};
+    ls_pin pins[] = {{.name = "count"}, {.name = "low"}, {.name = "high"}, {.name = "other"}};
+    ls_peripheral_parameter counts[] = {{"add", 0}, {"events", 0}};
+    const uint32_t words[] = {4, 0, 3};
+    for (uint32_t i = 0; i < 3; i++)
+        list[i] = (ls_peripheral){.name = (const char *[]){"a", "b", "c"}[i],
+                                  .type = "greedy",
+                                  .path = SOURCES "/greedy.kc",
+                                  .parameters = &fills[i],
+                                  .parameter_count = 1,
+                                  .memory_words = words[i]};
+    list[3] = (ls_peripheral){.name = "d",
+                              .type = "counter",
+                              .path = SOURCES "/counter.kc",
+                              .pins = pins,
+                              .pin_count = 4,
+                              .parameters = counts,
+                              .parameter_count = 2,
+                              .memory_words = 4,
+                              .memory_init = init};
+    bench b;
+    bench_init(&b, 5, 1);
+    b.peripherals = list;
+    b.peripheral_count = 4;
+    b.instances = 3;
+    bench_run(&b);
+    assert_int_equal(b.event_count, 3 * 5 * 3);
+    for (uint32_t i = 0; i < b.event_count; i++) {
+        uint32_t source = b.events[i].source;
+        assert_int_equal(b.events[i].a, (source + 1) * words[source]);
+        assert_int_equal(b.events[i].b, 0);
+    }
+    assert_int_equal(b.memory_words, 11);
+    for (uint32_t i = 0; i < 3 * 11; i++)
+        assert_int_equal(b.memory[i], i % 11 < 4 ? 1 : i % 11 < 7 ? 3 : 7);
+    bench_finish(&b);
+}
+
 /* Wherever memory runs out, that is what is said, and nothing stays behind. */
 static void memory_runs_out(void **state)
 {
@@ -197,6 +241,7 @@ static int run(void)
         cmocka_unit_test(wrong_configurations_are_refused),
         cmocka_unit_test(all_types_are_one_program),
         cmocka_unit_test(own_sources_are_linked),
+        cmocka_unit_test(memory_ends_at_its_last_word),
         cmocka_unit_test(memory_runs_out),
         cmocka_unit_test(errors_of_a_source_have_its_position),
     };
