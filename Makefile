@@ -18,6 +18,7 @@ demo:
 	tools/setup.sh demo
 	$(MAKE) $(BUILD)/build.ninja
 	meson compile -C $(BUILD) lockstep:executable
+	tools/fetch-model.sh $(BUILD)/demo
 	tools/demo.sh $(BUILD)/src/cli/lockstep
 
 check:

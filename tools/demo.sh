@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# What Lockstep does, in ten seconds: runs two example kernels, saves their results, and shows that
-# NumPy opens them and agrees to the last bit; then boots a system on a chip on two devices and shows that
-# the waveforms are the same.
+# What Lockstep does, in half a minute: runs two example kernels, saves their results, and shows that
+# NumPy opens them and agrees to the last bit; boots a system on a chip on two devices and shows that
+# the waveforms are the same; asks a language model on two devices and shows that the logits are the same.
 #
 #   tools/demo.sh LOCKSTEP [FOLDER]      the command to use, such as build/src/cli/lockstep, and where
 #                                        to save results: build/demo when left out
@@ -81,6 +81,32 @@ elif command -v yosys >/dev/null && command -v riscv64-unknown-elf-gcc >/dev/nul
     echo "    the same $(wc -c <"$out/soc-cpu.vcd") bytes."
 else
     echo "    (not shown: it needs yosys and gcc-riscv64-unknown-elf; on Debian, install these)"
+fi
+
+echo
+echo "A language model of 135 million weights, SmolLM2:"
+model=$out/SmolLM2-135M-Instruct.Q4_1.gguf
+if ! [ -f "$model" ]; then
+    echo "    (not shown: the model is not there; tools/fetch-model.sh $out fetches it)"
+elif ! "$lockstep" devices | grep -q '^cpu '; then
+    echo "    (not shown: this build has no cpu device)"
+else
+    tokens=24
+    ask() {
+        "$lockstep" generate -m "$model" --chat -p "Write one sentence about the sea." -n $tokens --device "$1" --digest \
+            >"$out/answer-$1.txt" 2>"$out/logits-$1.txt"
+        echo "    $1: $(cat "$out/answer-$1.txt")"
+        echo "    $(grep logits "$out/logits-$1.txt")"
+    }
+    echo "    \$ lockstep generate -m model.gguf --chat -p \"Write one sentence about the sea.\" -n $tokens --digest --device ..."
+    ask cpu
+    if ! "$lockstep" devices | grep -q "^vulkan:"; then
+        echo "    (no other device that is fast enough: on Debian, install mesa-vulkan-drivers)"
+    else
+        ask vulkan
+        cmp "$out/logits-cpu.txt" "$out/logits-vulkan.txt"
+        echo "    The same bits: the SHA-256 of the logits of all tokens."
+    fi
 fi
 
 echo

@@ -130,6 +130,8 @@ def write_llama(out, options):
     writer.list("tokenizer.ggml.token_type", "i32", [1] * (len(tokens) - 1) + [3])
     writer.list("tokenizer.ggml.merges", "string", MERGES)
     writer.value("tokenizer.ggml.eos_token_id", "u32", len(tokens) - 1)
+    writer.value("tokenizer.chat_template", "string",
+                 "{% for message in messages %}{{ message.content }}{{ eos_token }}{% endfor %}")
     types = options.types.split(",")
 
     def norm(name):

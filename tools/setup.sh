@@ -4,7 +4,8 @@
 # Installs the Debian packages that Lockstep needs and that are not there yet.
 #
 #   tools/setup.sh build    what the library and the command need
-#   tools/setup.sh demo     also LLVM for the cpu device, NumPy, and what makes a netlist and firmware
+#   tools/setup.sh demo     also what the cpu device and a Vulkan device need, NumPy, pip, and what makes a
+#                           netlist and firmware
 #   tools/setup.sh check    also what all tests need
 #
 # Nothing is touched when nothing is missing. Uses sudo when not run by root.
@@ -17,7 +18,10 @@ check='g++ clang libclang-rt-dev libcmocka-dev libmpfr-dev python3-numpy python3
 
 case "${1:-}" in
 build) wanted=$build ;;
-demo) wanted="$build llvm-19-dev python3-numpy yosys gcc-riscv64-unknown-elf" ;;
+demo)
+    wanted="$build llvm-19-dev libvulkan-dev libvulkan1 mesa-vulkan-drivers spirv-headers python3-numpy yosys
+    gcc-riscv64-unknown-elf python3-pip"
+    ;;
 check) wanted="$build $check" ;;
 *)
     echo "usage: tools/setup.sh build|demo|check" >&2

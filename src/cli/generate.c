@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/hash.h"
@@ -14,6 +15,7 @@
 #include "base/status.h"
 #include "cli/cli.h"
 #include "cli/wait.h"
+#include "lockstep/chat.h"
 #include "lockstep/llm.h"
 #include "lockstep/tokenizer.h"
 
@@ -29,6 +31,9 @@ enum {
     KEY_PENALTY_WINDOW,
     KEY_STOP,
     KEY_SPECIAL,
+    KEY_CHAT,
+    KEY_SYSTEM,
+    KEY_DATE,
     KEY_CONTEXT,
     KEY_CHUNK,
     KEY_DEVICE,
@@ -44,11 +49,12 @@ enum {
 #define MOST_PROMPT_BYTES (UINT64_C(1) << 26)
 
 typedef struct request {
-    const char *model, *prompt, *device, *target, *cache;
+    const char *model, *prompt, *system, *device, *target, *cache;
     const char *stops[MOST_STOPS];
     uint32_t stop_count, tokens, threads, context, chunk;
     ls_sampler_params sampler;
-    bool special, no_cache, digest, verbose;
+    int64_t date; /* seconds since 1970 */
+    bool special, chat, no_cache, digest, verbose;
 } request;
 
 /* --- the command line ------------------------------------------------------------------------- */
@@ -59,6 +65,10 @@ static const struct argp_option options[] = {
     {"tokens", 'n', "N", 0, "Tokens to generate at most (default: 128)", 1},
     {"stop", KEY_STOP, "TEXT", 0, "End in front of this text; may be repeated", 1},
     {"special", KEY_SPECIAL, NULL, 0, "Names of control tokens in the prompt are these tokens", 1},
+    {"chat", KEY_CHAT, NULL, 0, "The prompt is a message, put into the model's chat template", 1},
+    {"system", KEY_SYSTEM, "TEXT", 0, "With --chat: the system message before it", 1},
+    {"date", KEY_DATE, "YYYY-MM-DD", 0,
+     "With --chat: the day that templates may name (default: today)", 1},
     {"context", KEY_CONTEXT, "N", 0,
      "Tokens of prompt and answer (default: the model's, at most 4096)", 1},
     {"temperature", KEY_TEMPERATURE, "T", 0, "0: always the best token (default)", 2},
@@ -92,6 +102,7 @@ static const char description[] =
     "and F32.\n\n"
     "Examples:\n"
     "  lockstep generate -m model.gguf -p 'Once upon a time' -n 8\n"
+    "  lockstep generate -m model.gguf --chat -p 'What is the sea?' -n 8\n"
     "  lockstep generate -m model.gguf -p 'Hello' --temperature 0.8 --seed 7 -n 8\n\n"
     "Exit status: 0 good, 1 failed, 2 wrong command line, 130 stopped by Ctrl-C.\n";
 
@@ -112,6 +123,15 @@ static float float_option(const struct argp_state *state, const char *name, cons
     if (end == text || *end)
         ls__cli_usage_error(state, "%s: '%s' is no number", name, text);
     return value;
+}
+
+static int64_t date_option(const struct argp_state *state, const char *text)
+{
+    struct tm day = {0};
+    const char *end = strptime(text, "%Y-%m-%d", &day);
+    if (!end || *end)
+        ls__cli_usage_error(state, "--date: '%s' is no day such as 2026-01-31", text);
+    return timegm(&day);
 }
 
 static error_t parse_sampling(int key, char *text, struct argp_state *state)
@@ -176,6 +196,15 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case KEY_SPECIAL:
         r->special = true;
         return 0;
+    case KEY_CHAT:
+        r->chat = true;
+        return 0;
+    case KEY_SYSTEM:
+        r->system = text;
+        return 0;
+    case KEY_DATE:
+        r->date = date_option(state, text);
+        return 0;
     case KEY_CONTEXT:
         r->context = count_option(state, "--context", text, UINT32_MAX);
         return 0;
@@ -210,6 +239,8 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case ARGP_KEY_END:
         if (!r->model)
             argp_error(state, "a model is needed: -m FILE");
+        if (r->system && !r->chat)
+            argp_error(state, "--system is of --chat");
         return 0;
     default:
         return parse_sampling(key, text, state);
@@ -225,6 +256,7 @@ typedef struct run {
     const request *request;
     ls_gguf *gguf;
     ls_tokenizer *tokenizer;
+    ls_chat_template *chat; /* with --chat */
     ls_device *device;
     ls_model *model;
     ls_session *session;
@@ -257,6 +289,19 @@ static ls_status open_device(run *r, ls_error *error)
     return status;
 }
 
+static ls_status load_chat(run *r, ls_error *error)
+{
+    const char *text;
+    uint64_t length;
+    const ls_gguf_value *value = ls_gguf_find_value(r->gguf, "tokenizer.chat_template");
+    if (!r->request->chat)
+        return LS_OK;
+    if (!value || !ls_gguf_text(value, 0, &text, &length))
+        return ls__fail(error, LS_E_NOT_FOUND,
+                        "--chat: the model has no text tokenizer.chat_template");
+    return ls_chat_template_create(text, (size_t)length, &r->chat, error);
+}
+
 static ls_status load(run *r, ls_error *error)
 {
     ls_model_params params = LS_MODEL_PARAMS_INIT;
@@ -267,6 +312,8 @@ static ls_status load(run *r, ls_error *error)
     ls_status status = ls_gguf_open(r->request->model, &r->gguf, error);
     if (status == LS_OK)
         status = ls_tokenizer_create(r->gguf, &r->tokenizer, error);
+    if (status == LS_OK)
+        status = load_chat(r, error);
     if (status == LS_OK)
         status = open_device(r, error);
     params.device = r->device;
@@ -290,13 +337,63 @@ static ls_status load(run *r, ls_error *error)
     return status;
 }
 
+/* The name of a token as text (free with ls__mem_free), or NULL. */
+static char *token_text(const run *r, uint32_t id)
+{
+    ls_token token;
+    if (id == LS_NO_TOKEN || ls_tokenizer_token(r->tokenizer, id, &token, NULL) != LS_OK)
+        return NULL;
+    char *text = ls__mem_alloc(token.length + 1, 1);
+    if (text)
+        memcpy(text, token.bytes, token.length);
+    return text;
+}
+
+/* The prompt as a message in the model's template. */
+static ls_status render_chat(const run *r, const char *prompt, char **text, size_t *length,
+                             bool *has_bos, ls_error *error)
+{
+    ls_tokenizer_info info = {.struct_size = sizeof info};
+    ls_chat_message messages[2] = {{"system", r->request->system, NULL}, {"user", prompt, NULL}};
+    ls_chat_params params = LS_CHAT_PARAMS_INIT;
+    ls_tokenizer_describe(r->tokenizer, &info);
+    char *bos = token_text(r, info.bos), *eos = token_text(r, info.eos);
+    params.messages = r->request->system ? messages : messages + 1;
+    params.message_count = r->request->system ? 2 : 1;
+    params.add_generation_prompt = true;
+    params.bos_token = bos;
+    params.eos_token = eos;
+    params.unix_seconds = r->request->date;
+    ls_status status = ls_chat_template_render(r->chat, &params, text, length, error);
+    *has_bos = status == LS_OK && bos && strncmp(*text, bos, strlen(bos)) == 0;
+    ls__mem_free(bos);
+    ls__mem_free(eos);
+    return status;
+}
+
+static ls_status encode_text(run *r, const ls_encode_params *params, ls_error *error)
+{
+    uint64_t count = 0;
+    ls_status status = ls_tokenizer_encode(r->tokenizer, params, NULL, 0, &count, error);
+    if (status == LS_OK && (count == 0 || count > UINT32_MAX - r->request->tokens))
+        status = ls__fail(error, LS_E_INVALID_ARGUMENT,
+                          count ? "the prompt is too long" : "the prompt is empty");
+    r->capacity = (uint32_t)count + r->request->tokens;
+    if (status == LS_OK && !(r->tokens = ls__mem_alloc(r->capacity, sizeof *r->tokens)))
+        status = ls__fail_oom(error, r->capacity * sizeof *r->tokens);
+    if (status == LS_OK)
+        status = ls_tokenizer_encode(r->tokenizer, params, r->tokens, count, &count, error);
+    r->prompt_count = r->count = (uint32_t)count;
+    return status;
+}
+
 /* The prompt as tokens, with room for the answer. */
 static ls_status encode(run *r, ls_error *error)
 {
     ls_encode_params params = LS_ENCODE_PARAMS_INIT;
     void *input = NULL;
+    char *rendered = NULL;
     size_t size = 0;
-    uint64_t count = 0;
     ls_status status = LS_OK;
     params.text = r->request->prompt;
     params.length = params.text ? strlen(params.text) : 0;
@@ -306,17 +403,15 @@ static ls_status encode(run *r, ls_error *error)
         params.text = input;
         params.length = size;
     }
+    if (status == LS_OK && r->chat) {
+        status = render_chat(r, params.text, &rendered, &size, &params.bare, error);
+        params.text = rendered;
+        params.length = size;
+        params.special = true;
+    }
     if (status == LS_OK)
-        status = ls_tokenizer_encode(r->tokenizer, &params, NULL, 0, &count, error);
-    if (status == LS_OK && (count == 0 || count > UINT32_MAX - r->request->tokens))
-        status = ls__fail(error, LS_E_INVALID_ARGUMENT,
-                          count ? "the prompt is too long" : "the prompt is empty");
-    r->capacity = (uint32_t)count + r->request->tokens;
-    if (status == LS_OK && !(r->tokens = ls__mem_alloc(r->capacity, sizeof *r->tokens)))
-        status = ls__fail_oom(error, r->capacity * sizeof *r->tokens);
-    if (status == LS_OK)
-        status = ls_tokenizer_encode(r->tokenizer, &params, r->tokens, count, &count, error);
-    r->prompt_count = r->count = (uint32_t)count;
+        status = encode_text(r, &params, error);
+    ls_text_destroy(&rendered);
     ls__mem_free(input);
     return status;
 }
@@ -435,6 +530,7 @@ static void finish(run *r)
     ls_session_destroy(&r->session);
     ls_model_destroy(&r->model);
     ls_device_destroy(&r->device, NULL);
+    ls_chat_template_destroy(&r->chat);
     ls_tokenizer_destroy(&r->tokenizer);
     ls_gguf_destroy(&r->gguf);
     ls__strbuf_finish(&r->pending);
@@ -445,6 +541,7 @@ int ls__cli_generate(int argc, char **argv)
 {
     request request = {
         .tokens = DEFAULT_TOKENS,
+        .date = time(NULL),
         .sampler = {.struct_size = sizeof(ls_sampler_params), .top_k = 40, .top_p = 0.95f}};
     run r = {.request = &request};
     ls_error error;

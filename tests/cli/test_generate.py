@@ -51,6 +51,14 @@ class Generate(cli.Case):
                              cwd=self.folder, stdout=subprocess.PIPE, check=True).stdout
         self.assertEqual(cut, text[:text.index(stop)])
 
+    def test_chat(self):
+        """The model's template writes <|end|> behind each message."""
+        chat = self.digest("--chat", "-p", "Hello", "--system", "world", "-n", "3")
+        plain = self.digest("--special", "-p", "world<|end|>Hello<|end|>", "-n", "3")
+        self.assertEqual(chat, plain)
+        self.bad(*MODEL, "-p", "x", "--system", "y", says="--system is of --chat", status=2)
+        self.bad(*MODEL, "-p", "x", "--chat", "--date", "yesterday", says="no day such as", status=2)
+
     def test_standard_input_and_numbers(self):
         result = subprocess.run([cli.COMMAND, *MODEL, "-n", "3", "-v"], cwd=self.folder, input=b"From a pipe",
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=True)
