@@ -77,6 +77,13 @@ static ls_module *compile(void)
     return module;
 }
 
+static void report(void *context, const ls_sanitizer_report *found)
+{
+    (void)context;
+    printf("the sanitizer: %s, line %u, %s[%lld]: %s %s\n", found->kernel, found->line,
+           found->object, (long long)found->index, found->kind, found->detail);
+}
+
 static int open_devices(void **state)
 {
     (void)state;
@@ -87,6 +94,8 @@ static int open_devices(void **state)
         ls_error error = {0};
         params.name = device_names[d];
         params.threads = 2;
+        params.sanitize = d == 0; /* what runs unchecked must be clean */
+        params.on_report = report;
         params.cache_path = "llm-operations-cache";
         if (without_vulkan && strcmp(device_names[d], "vulkan") == 0)
             printf("without vulkan: as was asked for\n");
@@ -103,6 +112,10 @@ static int open_devices(void **state)
 static int close_devices(void **state)
 {
     (void)state;
+    ls_counters counters = {.struct_size = sizeof counters};
+    ls_device_counters(machines[0].device, &counters);
+    if (counters.sanitizer_reports)
+        return -1;
     for (int d = 0; d < DEVICES; d++) {
         ls_program_destroy(&machines[d].program);
         if (ls_device_destroy(&machines[d].device, NULL) != LS_OK)
