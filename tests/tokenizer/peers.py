@@ -52,17 +52,17 @@ def pre_tokeniser(name):
     return pre.Sequence(steps + [pre.ByteLevel(add_prefix_space=False, use_regex=name in ("gpt-2", "smollm"))])
 
 
-def bpe_of(vocabulary):
-    """The tokenizer of the package for a vocabulary; special tokens of the text are not looked for."""
+def bpe_of(vocabulary, special=False):
+    """The tokenizer of the package for a vocabulary; control tokens are looked for in texts if `special` says so."""
     from tokenizers import AddedToken, Tokenizer, models
     kinds = vocabulary["types"]
     ids = {token: index for index, token in enumerate(vocabulary["tokens"])
-           if kinds[index] in (NORMAL, USER_DEFINED)}
+           if kinds[index] in (NORMAL, USER_DEFINED, *([CONTROL] if special else []))}
     merges = [tuple(merge.split(" ")) for merge in vocabulary["merges"]]
     tokenizer = Tokenizer(models.BPE(ids, merges, ignore_merges=vocabulary["pre"] in WHOLE_WORDS))
     tokenizer.pre_tokenizer = pre_tokeniser(vocabulary["pre"])
     tokenizer.add_tokens([AddedToken(token, normalized=False) for token, index in ids.items()
-                          if kinds[index] == USER_DEFINED])
+                          if kinds[index] in (USER_DEFINED, CONTROL)])
     return tokenizer
 
 

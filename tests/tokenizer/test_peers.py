@@ -18,9 +18,9 @@ import texts
 TEXTS = 1500
 
 
-def compare(program, name, vocabulary, encode, samples):
+def compare(program, name, vocabulary, encode, samples, *options):
     peers.write_model("peers.gguf", vocabulary)
-    ours = run_texts.encode(program, "peers.gguf", samples)
+    ours = run_texts.encode(program, "peers.gguf", samples, *options)
     for text, ids in zip(samples, ours, strict=True):
         expected = encode(text)
         if ids != expected:
@@ -28,6 +28,15 @@ def compare(program, name, vocabulary, encode, samples):
             sys.exit(f"FAIL: {name}: {text!a}\n  ours   {[tokens[i] for i in ids]}\n"
                      f"  theirs {[tokens[i] for i in expected]}")
     return sum(map(len, ours))
+
+
+def with_names(rng, text):
+    """The text with names of control tokens in it, some cut short."""
+    for _ in range(rng.randint(1, 4)):
+        at = rng.randrange(len(text) + 1)
+        name = rng.choice(peers.SPECIALS)
+        text = text[:at] + name[:rng.choice([len(name), len(name), rng.randrange(len(name))])] + text[at:]
+    return text
 
 
 def damaged(rng, text):
@@ -51,6 +60,12 @@ def main():
     broken = [damaged(rng, text) for text in samples]
     lines = peers.training_lines(texts.PARTS * 3)
     models = [(name, *peers.make_bpe(name, lines, 1500)) for name in peers.PRE_TOKENISERS]
+    for name, vocabulary, _ in models:
+        other = peers.bpe_of(vocabulary, special=True)
+        named = [with_names(rng, text) for text in samples[:TEXTS // 3]]
+        count = compare(program, name, vocabulary,
+                        lambda text, other=other: other.encode(text, add_special_tokens=False).ids, named, "special")
+        print(f"{name}: {len(named)} texts with control tokens, {count} ids: the same")
     # SentencePiece cannot tell U+2581 from a space.
     samples = [text for text in samples if "\u2581" not in text]
     broken = [text for text in broken if "\u2581".encode() not in text]

@@ -3,6 +3,7 @@
  * with what must be said of it. */
 #include "base/cmocka_all.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -518,16 +519,66 @@ static void long_words_take_no_square(void **state)
     free(text);
 }
 
+/* --- threads ---------------------------------------------------------------------------------- */
+
+typedef struct job {
+    const ls_tokenizer *t;
+    uint64_t count;
+    uint32_t ids[256];
+} job;
+
+static void *encode_often(void *context)
+{
+    job *j = context;
+    for (int i = 0; i < 200; i++) {
+        ls_encode_params params = LS_ENCODE_PARAMS_INIT;
+        params.text = "abc ab a<u>  12 abcab\xff\xfe c\n\n <end> x";
+        params.length = strlen(params.text);
+        params.special = true;
+        if (ls_tokenizer_encode(j->t, &params, j->ids, 256, &j->count, NULL) != LS_OK)
+            j->count = 0;
+    }
+    return NULL;
+}
+
+static void threads_share_a_tokenizer(void **state)
+{
+    enum { THREADS = 4 };
+    static job jobs[THREADS];
+    pthread_t threads[THREADS];
+    ls_tokenizer *t = open_good(byte_level());
+    for (int i = 0; i < THREADS; i++) {
+        jobs[i].t = t;
+        assert_int_equal(pthread_create(&threads[i], NULL, encode_often, &jobs[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    assert_true(jobs[0].count > 0);
+    for (int i = 1; i < THREADS; i++) {
+        assert_int_equal(jobs[i].count, jobs[0].count);
+        assert_memory_equal(jobs[i].ids, jobs[0].ids, jobs[0].count * sizeof *jobs[0].ids);
+    }
+    ls_tokenizer_destroy(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(words_are_merged),        cmocka_unit_test(special_tokens_are_found),
-        cmocka_unit_test(whole_words_go_first),    cmocka_unit_test(sentencepiece_merges_by_score),
-        cmocka_unit_test(bytes_without_tokens),    cmocka_unit_test(ids_become_text),
-        cmocka_unit_test(tokens_are_described),    cmocka_unit_test(characters_are_not_split),
-        cmocka_unit_test(faults_of_any_model),     cmocka_unit_test(faults_of_byte_level),
-        cmocka_unit_test(faults_of_sentencepiece), cmocka_unit_test(calls_are_checked),
-        cmocka_unit_test(out_of_memory_anywhere),  cmocka_unit_test(long_words_take_no_square),
+        cmocka_unit_test(words_are_merged),
+        cmocka_unit_test(special_tokens_are_found),
+        cmocka_unit_test(whole_words_go_first),
+        cmocka_unit_test(sentencepiece_merges_by_score),
+        cmocka_unit_test(bytes_without_tokens),
+        cmocka_unit_test(ids_become_text),
+        cmocka_unit_test(tokens_are_described),
+        cmocka_unit_test(characters_are_not_split),
+        cmocka_unit_test(faults_of_any_model),
+        cmocka_unit_test(faults_of_byte_level),
+        cmocka_unit_test(faults_of_sentencepiece),
+        cmocka_unit_test(calls_are_checked),
+        cmocka_unit_test(out_of_memory_anywhere),
+        cmocka_unit_test(long_words_take_no_square),
+        cmocka_unit_test(threads_share_a_tokenizer),
     };
     return cmocka_run_group_tests_name("tokenizer_read", tests, NULL, NULL);
 }
