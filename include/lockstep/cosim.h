@@ -193,8 +193,8 @@ typedef enum ls_cosim_tier {
 } ls_cosim_tier;
 
 typedef enum ls_cosim_form {
-    LS_COSIM_AUTO, /* compiled, but table-driven until the code is there and where it is too large
-                    */
+    LS_COSIM_AUTO, /* compiled, but table-driven until the code is there and where it is too large;
+                      on a GPU compiled only where it is small. The log says which and why */
     LS_COSIM_COMPILED, /* the netlist becomes code; quick code first, then optimised code */
     LS_COSIM_TABLE,    /* the netlist is data for one kernel: starts at once */
     LS_COSIM_SLICED    /* compiled with 64 instances in a word; LS_COSIM_COMPILED chooses it too,

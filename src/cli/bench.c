@@ -53,8 +53,9 @@ static const struct argp_option option_table[] = {
     {"threads", KEY_THREADS, "N", 0, "Threads of the cpu device (default: one a core)", 12},
     {"target", KEY_TARGET, "NAME", 0, LS__CLI_TARGET_HELP, 12},
     {"form", KEY_FORM, "FORM", 0,
-     "auto (default), compiled: the netlist becomes code, table: it is data, sliced: code for 64 "
-     "instances at a time",
+     "auto (default; docs/cosim.md), compiled: the netlist becomes code, table: it is data, "
+     "sliced: "
+     "code for 64 instances at a time",
      12},
     {"tier", KEY_TIER, "TIER", 0,
      "Code that is made fast (quick) or for speed (optimized, waited for) only; default: first "

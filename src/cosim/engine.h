@@ -30,6 +30,14 @@
 
 enum { LS__NO_SLOT = UINT32_MAX };
 
+/* Nodes of the largest graph that is compiled unasked on a GPU. From lavapipe (Mesa 22.3, one core
+ * of an AMD EPYC), processor seconds to the first edge with empty caches, compiled and
+ * table-driven: 51 nodes 1.1 and 3.6, 67 nodes 2.0 and 3.9, 194 nodes 3.2 and 7.1, 229 nodes 11
+ * and 4.2, 504 nodes 16 and 3.8, 508 nodes 44 and 5.7, 707 nodes 14 and 7.0; with warm caches both
+ * 0.1 to 0.3. An edge took 5 to 190 times as long table-driven. So up to here nobody waits long for
+ * what most runs gain from. GPUs were not measured. */
+enum { LS__MOST_COMPILED_GPU = 250 };
+
 /* Slots of kernels/driver.kc. */
 enum {
     LS__SLOT_EDGE,

@@ -253,24 +253,33 @@ static uint32_t lanes_of(const ls_cosim *cosim)
 /* The largest graph that is compiled unasked: beyond, the front end takes seconds. */
 enum { MOST_COMPILED = 150000 };
 
-/* Whether a run that may choose becomes compiled after a while. */
-static bool is_compiled_later(const ls_cosim *cosim)
+/* A run that may choose begins table-driven, and on the cpu device becomes compiled after a
+ * while. On a GPU it is what it stays: there both are compiled by the driver before the first edge,
+ * the table-driven form once for all netlists of a kind, the compiled one as long as the graph is.
+ */
+static ls_cosim_form choose(ls_cosim *cosim)
 {
     const char *name = ls_device_name(cosim->device);
+    uint32_t nodes = cosim->graph->node_count;
+    bool on_cpu = strcmp(name, "cpu") == 0;
     if (cosim->params.form != LS_COSIM_AUTO)
-        return false;
-    if (strcmp(name, "cpu") != 0) {
-        ls__log(cosim,
-                "table-driven: compiled code is for the cpu device when nothing is asked for");
-        return false;
+        return cosim->params.form;
+    if (strcmp(name, "reference") == 0) {
+        ls__log(cosim, "table-driven: the reference compiles nothing");
+        return LS_COSIM_TABLE;
     }
-    if (cosim->graph->node_count > MOST_COMPILED) {
-        ls__log(cosim, "table-driven: %u nodes are more than %u, up to which code is made",
-                cosim->graph->node_count, MOST_COMPILED);
-        return false;
-    }
-    ls__log(cosim, "table-driven until compiled code is ready");
-    return true;
+    uint32_t most = on_cpu ? MOST_COMPILED : LS__MOST_COMPILED_GPU;
+    bool small = nodes <= most;
+    if (!small)
+        ls__log(cosim, "table-driven: %u nodes are more than %u, up to which code is made on %s",
+                nodes, most, name);
+    else if (on_cpu)
+        ls__log(cosim, "table-driven until compiled code is ready");
+    else
+        ls__log(cosim, "compiled: %u nodes are not more than %u, up to which code is made on %s",
+                nodes, most, name);
+    cosim->compile_later = small && on_cpu;
+    return small && !on_cpu ? LS_COSIM_COMPILED : LS_COSIM_TABLE;
 }
 
 ls_status ls__compiled_create(const ls_cosim *cosim, ls__form **form, ls_error *error)
@@ -282,11 +291,11 @@ ls_status ls__compiled_create(const ls_cosim *cosim, ls__form **form, ls_error *
 ls_status ls__form_choose(ls_cosim *cosim, ls_error *error)
 {
     ls__form *form = NULL;
-    cosim->compile_later = is_compiled_later(cosim);
+    ls_cosim_form kind = choose(cosim);
     ls_status status;
-    if (cosim->params.form == LS_COSIM_SLICED)
+    if (kind == LS_COSIM_SLICED)
         status = ls__sliced_create(cosim, &form, error);
-    else if (cosim->params.form == LS_COSIM_COMPILED)
+    else if (kind == LS_COSIM_COMPILED)
         status = ls__compiled_create(cosim, &form, error);
     else
         status = ls__table_create(cosim, lanes_of(cosim), &form, error);

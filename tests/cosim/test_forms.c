@@ -255,7 +255,7 @@ static void run_shape(uint64_t seed, graph_shape shape)
         for (int d = 0; d < DEVICES; d++)
             for (size_t i = 0; devices[d] && i < sizeof settings / sizeof *settings; i++) {
                 /* The reference defines what both forms compute, and needs no other number of
-                 * instances; Vulkan takes seconds. */
+                 * instances; Vulkan takes seconds for a kernel. */
                 if (d == 0 && i != 0 && i != 3)
                     continue;
                 if (d == 2 && (compat || i != 0 || seed % 100 != 3))
@@ -328,6 +328,100 @@ static void check_get(ls_cosim *cosim, uint32_t instance, const expectation *e, 
         if (words[k] != e->all[edge * e->words + k])
             fail_msg("edge %u: word %u differs", edge, k);
     free(words);
+}
+
+/* Few nodes, and none is traced: a driver takes seconds for a kernel. */
+static void compiled_on_vulkan(void **state)
+{
+    (void)state;
+    static const struct {
+        graph_shape shape;
+        ls_cosim_form form;
+        bool ungated;
+        uint32_t instances;
+    } cases[] = {
+        {{.nodes = 20, .derived = true, .effects = true}, LS_COSIM_COMPILED, false, 3},
+        {{.nodes = 15, .loops = true, .memories = true}, LS_COSIM_COMPILED, true, 1},
+        {{.nodes = 20, .only_bits = true}, LS_COSIM_SLICED, false, 3},
+    };
+    if (!devices[2]) {
+        print_message("no Vulkan device\n");
+        skip();
+    }
+    for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ls_design *design = NULL;
+        uint32_t n = cases[i].instances;
+        uint64_t digests[2] = {0};
+        OK(ls__design_from_graph(make_random_graph(600 + i, cases[i].shape), &design, error));
+        expectation *e = expect(design->graph, 600 + i, false);
+        assert_false(e->unsettled);
+        ls_cosim_params params = LS_COSIM_PARAMS_INIT;
+        params.device = devices[2];
+        params.form = cases[i].form;
+        params.ungated = cases[i].ungated;
+        params.instances = n;
+        ls_cosim *runs[2] = {NULL, make_plain(design, devices[0], LS_COSIM_TABLE, 1, e)};
+        OK(ls_cosim_create(design, &params, &runs[0], error));
+        queue_inputs(runs[0], e);
+        for (uint32_t end = 20; end <= EDGES; end += 20) {
+            OK(ls_cosim_run(runs[0], end, NULL, error));
+            for (uint32_t k = 0; k < n; k++)
+                check_get(runs[0], k, e, end - 1);
+        }
+        OK(ls_cosim_run(runs[1], EDGES, NULL, error));
+        OK(ls_cosim_digest(runs[0], n - 1, &digests[0], error));
+        OK(ls_cosim_digest(runs[1], 0, &digests[1], error));
+        assert_true(digests[0] == digests[1]);
+        ls_cosim_destroy(&runs[0]);
+        ls_cosim_destroy(&runs[1]);
+        expectation_free(e);
+        ls_design_destroy(&design);
+    }
+}
+
+static void take_log(void *context, const char *message)
+{
+    snprintf(context, 200, "%s", message);
+}
+
+/* On a GPU small graphs are compiled and large ones are not, unless the caller chooses. */
+static void the_form_follows_the_size(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t nodes;
+        ls_cosim_form asked, form;
+        const char *log;
+    } cases[] = {
+        {20, LS_COSIM_AUTO, LS_COSIM_COMPILED, "are not more than 250"},
+        {400, LS_COSIM_AUTO, LS_COSIM_TABLE, "nodes are more than 250"},
+        {20, LS_COSIM_TABLE, LS_COSIM_TABLE, ""},
+        {400, LS_COSIM_COMPILED, LS_COSIM_COMPILED, ""},
+    };
+    if (!devices[2]) {
+        print_message("no Vulkan device\n");
+        skip();
+    }
+    for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ls_design *design = NULL;
+        ls_cosim *cosim = NULL;
+        char log[200] = "";
+        ls_cosim_counters counters = {.struct_size = sizeof counters};
+        graph_shape shape = {.nodes = cases[i].nodes, .only_bits = true};
+        OK(ls__design_from_graph(make_random_graph(700, shape), &design, error));
+        ls_cosim_params params = LS_COSIM_PARAMS_INIT;
+        params.device = devices[2];
+        params.form = cases[i].asked;
+        params.log = take_log;
+        params.log_context = log;
+        OK(ls_cosim_create(design, &params, &cosim, error));
+        ls_cosim_count(cosim, &counters);
+        assert_int_equal(counters.form, cases[i].form);
+        if (!strstr(log, cases[i].log) || !log[0] != !cases[i].log[0])
+            fail_msg("%s", log);
+        ls_cosim_destroy(&cosim);
+        ls_design_destroy(&design);
+    }
 }
 
 /* Saved in one form on one device, restored into another instance in another form on another. */
@@ -433,6 +527,8 @@ int main(void)
         cmocka_unit_test(gates),
         cmocka_unit_test(derived_clocks),
         cmocka_unit_test(loops_of_latches),
+        cmocka_unit_test(compiled_on_vulkan),
+        cmocka_unit_test(the_form_follows_the_size),
         cmocka_unit_test(saved_instances_move),
         cmocka_unit_test(registers_can_be_set),
     };
