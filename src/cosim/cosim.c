@@ -141,8 +141,8 @@ static ls_status initial_memories(ls_cosim *cosim, ls_error *error)
         for (uint32_t m = 0; m < cosim->graph->memory_count; m++)
             if (i == 0 || cosim->params.randomize)
                 initial_memory(cosim, m, i, words + cosim->layout.memory_at[m]);
-        status =
-            ls_buffer_write(cosim->memory, i * total * 8, LS_MEM_NONE, words, total * 8, error);
+        status = ls_buffer_write(cosim->memory, i * cosim->layout.memory_step * 8, LS_MEM_NONE,
+                                 words, total * 8, error);
     }
     ls__mem_free(words);
     return status;
@@ -239,7 +239,7 @@ static ls_status make_buffers(ls_cosim *cosim, ls_error *error)
         ls_buffer **buffer;
         uint64_t bytes;
         const char *label;
-    } all[] = {{&cosim->memory, l->memory_words * n * 8, "cosim memories"},
+    } all[] = {{&cosim->memory, l->memory_step * n * 8, "cosim memories"},
                {&cosim->schedule, 64, "cosim schedule"},
                {&cosim->changes, (traced + cosim->change_words) * 8, "cosim changes"},
                {&cosim->effects, n * cosim->effect_words * 8, "cosim messages"},

@@ -74,6 +74,9 @@ static const char *const bit_patterns[LS__NODE_OP_COUNT] = {
     [LS__NODE_MUL] = "@a & @b",
     [LS__NODE_UDIV] = "@a & @b",
     [LS__NODE_UMOD] = "0ul",
+    [LS__NODE_SHL] = "@a & ~@b",
+    [LS__NODE_SHR] = "@a & ~@b",
+    [LS__NODE_SAR] = "@a",
 };
 
 /* Bit by bit from the lowest: what the next carry is; the first is 0. */

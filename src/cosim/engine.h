@@ -135,6 +135,7 @@ typedef struct ls__layout {
     uint32_t *effect_previous_at; /* by effect */
     uint64_t *memory_at;          /* by memory: place of word 0 */
     uint64_t memory_words;        /* of one instance */
+    uint64_t memory_step;         /* words from those of one instance to those of the next */
     uint32_t *private_at;         /* by peripheral */
     uint32_t private_words;
     uint64_t *input_active; /* bit: a node reads this input */

@@ -135,6 +135,14 @@ static void find_active_inputs(const ls__graph *g, ls__layout *l)
     }
 }
 
+/* Instances often read words of one number together: an odd number of cache lines between them
+ * spreads these over the sets of a cache. */
+static uint64_t step_of(uint64_t words)
+{
+    enum { LINE = 8 };
+    return words < 64 ? words : ((words + LINE - 1) / LINE | 1) * LINE;
+}
+
 static uint32_t take(uint32_t *next, uint32_t count)
 {
     uint32_t at = *next;
@@ -174,6 +182,7 @@ ls_status ls__layout_create(ls_cosim *cosim, ls_error *error)
         l->memory_at[i] = l->memory_words;
         l->memory_words += (uint64_t)g->memories[i].depth * g->memories[i].limbs;
     }
+    l->memory_step = step_of(l->memory_words);
     if (l->memory_words > UINT32_MAX)
         return ls__fail(error, LS_E_LIMIT, "memories of the design have more than 2^32 words");
     for (uint32_t n = 0; n < g->node_count; n++)

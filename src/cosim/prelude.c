@@ -70,7 +70,7 @@ static void write_places(const ls_cosim *cosim, const ls__form *form, ls__strbuf
                       "#define MEMORY u64 *m = memory%s;\n",
                       cosim->instances == 1 ? "" : " + (instance & INSTANCE_MASK) * STATE_WORDS",
                       cosim->instances == 1 ? "" : " + (instance & INSTANCE_MASK) * MEMORY_WORDS");
-    define(text, "MEMORY_WORDS", l->memory_words, "ul");
+    define(text, "MEMORY_WORDS", l->memory_step, "ul");
     define(text, "CONTROL_SLOTS", LS__CONTROL_SLOTS, "ul");
     define(text, "LS_PIN_STRIDE", 1, "ul");
     define(text, "TRACE_INSTANCE", cosim->params.trace_instance, "ul");

@@ -3,7 +3,7 @@
 #include "cosim/slicer.h"
 
 enum {
-    FUNCTION_OPERATIONS = 400,
+    FUNCTION_OPERATIONS = 150,
     ROWS_SETS = 3,
     MOST_CONDITIONAL = 32 /* islands; with more, all are evaluated always */
 };
@@ -14,10 +14,11 @@ bool ls__slicer_is_island(const ls__graph *g, uint32_t node)
     switch (n->op) {
     case LS__NODE_MEM:
     case LS__NODE_MULHI:
+        return true;
     case LS__NODE_SHL:
     case LS__NODE_SHR:
     case LS__NODE_SAR:
-        return true;
+        return n->width > 1 || g->nodes[n->operands[1].index].width > 1;
     case LS__NODE_MUL:
     case LS__NODE_UDIV:
     case LS__NODE_UMOD:

@@ -104,7 +104,7 @@ static ls_status read_memory_word(void *context, uint32_t memory, uint32_t limb,
     if (word >= m->depth)
         return LS_OK;
     uint64_t at = r->cosim->layout.memory_at[memory] + word * m->limbs + limb;
-    return ls_buffer_read(r->cosim->memory, (r->instance * r->cosim->layout.memory_words + at) * 8,
+    return ls_buffer_read(r->cosim->memory, (r->instance * r->cosim->layout.memory_step + at) * 8,
                           LS_MEM_NONE, value, 8, error);
 }
 
@@ -327,7 +327,7 @@ static ls_status move_words(ls_buffer *buffer, uint64_t at, uint64_t count, uint
 static uint64_t memory_word(const ls_cosim *cosim, uint32_t instance, uint32_t memory,
                             uint32_t word)
 {
-    return instance * cosim->layout.memory_words + cosim->layout.memory_at[memory] +
+    return instance * cosim->layout.memory_step + cosim->layout.memory_at[memory] +
            (uint64_t)word * cosim->graph->memories[memory].limbs;
 }
 
@@ -485,8 +485,8 @@ static ls_status move_instance(ls_cosim *cosim, uint32_t instance, uint64_t *wor
         status = move_registers(cosim, instance, words, write, error);
     words += g->initial_count;
     if (status == LS_OK)
-        status = move_words(cosim->memory, instance * l->memory_words, l->memory_words, words,
-                            write, error);
+        status = move_words(cosim->memory, instance * l->memory_step, l->memory_words, words, write,
+                            error);
     words += l->memory_words;
     uint64_t at = (uint64_t)instance * l->private_words * 4, bytes = (uint64_t)l->private_words * 4;
     if (status == LS_OK && bytes)
