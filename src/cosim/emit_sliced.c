@@ -13,7 +13,7 @@
 #include "base/status.h"
 #include "cosim/slicer.h"
 
-enum { COMMIT_WORDS = 256 }; /* of a function that takes next values into registers */
+enum { COMMIT_WORDS = 200 }; /* of a function that takes next values into registers */
 
 #define PUT(...) ls__strbuf_printf(s->text, __VA_ARGS__)
 
