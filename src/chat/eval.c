@@ -90,6 +90,9 @@ static chat_value eval_filter(chat_render *render, const chat_node *node)
     chat_value value = node->a ? ls__chat_eval(render, node->a) : render->filter_input;
     ls__chat_eval_arguments(render, node, &arguments);
     render->at = node;
+    if (!node->callable)
+        ls__chat_fail(render, LS_E_FORMAT, "there is no %s '%s'",
+                      node->kind == CHAT_TEST ? "test" : "filter", node->name->text);
     if (node->kind == CHAT_TEST)
         return ls__chat_bool(ls__chat_test(render, node->callable, value, &arguments));
     return ls__chat_invoke(render, node->callable, "filter", value, &arguments);

@@ -321,6 +321,7 @@ const chat_callable ls__chat_filters[] = {
     {"center", NULL, {NULL}, 0},
     {"filesizeformat", NULL, {NULL}, 0},
     {"forceescape", NULL, {NULL}, 0},
+    {"from_json", NULL, {NULL}, 0}, /* not of Jinja2: some templates wish for it */
     {"groupby", NULL, {NULL}, 0},
     {"pprint", NULL, {NULL}, 0},
     {"random", NULL, {NULL}, 0},

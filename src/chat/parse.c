@@ -45,15 +45,19 @@ static chat_node *parse_if(chat_parser *parser, const chat_token *token)
     chat_node *first = ls__chat_node(parser, CHAT_IF, token), *node = first;
     for (;;) {
         node->a = ls__chat_parse_tuple(parser, false, NULL);
+        parser->ifs++;
         parse_body(parser, &node->body, token, ENDS("elif", "else", "endif"));
+        parser->ifs--;
         const chat_token *next = ls__chat_token(parser);
         parser->at++;
         if (ls__str_is(next->text, "elif")) {
             node = node->c = ls__chat_node(parser, CHAT_IF, next);
             continue;
         }
+        parser->ifs++;
         if (ls__str_is(next->text, "else"))
             parse_whole_body(parser, &node->otherwise, token, "endif");
+        parser->ifs--;
         return first;
     }
 }

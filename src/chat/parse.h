@@ -15,6 +15,7 @@ typedef struct chat_parser {
     uint32_t at;
     uint32_t depth;
     uint32_t loops;   /* around, for break and continue */
+    uint32_t ifs;     /* around: what they hold may never be reached */
     chat_node *macro; /* around, which notes what its body uses */
 } chat_parser;
 

@@ -135,18 +135,22 @@ static void parse_arguments(chat_parser *parser, chat_node *node)
     ls__chat_expect_operator(parser, ")");
 }
 
-static const chat_callable *find_callable(chat_parser *parser, const chat_token *token,
-                                          bool is_test)
+/* The filter or test of that name. In the body of an `if`, what is not there fails only where it is
+ * reached, as in Jinja2: templates ask first, and go another way. */
+static void set_callable(chat_parser *parser, chat_node *node, const chat_token *token)
 {
+    bool is_test = node->kind == CHAT_TEST;
     const char *kind = is_test ? "test" : "filter";
-    const chat_callable *callable =
+    node->name = name_of(parser, token);
+    node->callable =
         is_test ? ls__chat_find_callable(ls__chat_tests, token->text.text, token->text.length)
                 : ls__chat_find_filter(token->text.text, token->text.length);
-    if (!callable)
+    if (parser->ifs)
+        return;
+    if (!node->callable)
         CHAT_SYNTAX(parser, token, "there is no %s '%.*s'", kind, LS__STR_ARG(token->text));
-    if (!callable->function)
-        CHAT_UNSUPPORTED(parser, token, "the %s '%s' is not supported", kind, callable->name);
-    return callable;
+    if (!node->callable->function)
+        CHAT_UNSUPPORTED(parser, token, "the %s '%s' is not supported", kind, node->callable->name);
 }
 
 chat_node *ls__chat_parse_filters(chat_parser *parser, chat_node *node, bool is_inside)
@@ -155,7 +159,7 @@ chat_node *ls__chat_parse_filters(chat_parser *parser, chat_node *node, bool is_
         const chat_token *token = ls__chat_token(parser);
         ls__chat_expect_name(parser);
         chat_node *filter = ls__chat_node(parser, CHAT_FILTER, token);
-        filter->callable = find_callable(parser, token, false);
+        set_callable(parser, filter, token);
         filter->a = node;
         if (ls__chat_at_operator(parser, "("))
             parse_arguments(parser, filter);
@@ -188,7 +192,7 @@ static chat_node *parse_test(chat_parser *parser, chat_node *value)
     ls__chat_expect_name(parser);
     chat_node *node = ls__chat_node(parser, CHAT_TEST, is);
     node->a = value;
-    node->callable = find_callable(parser, token, true);
+    set_callable(parser, node, token);
     if (ls__chat_at_operator(parser, "(")) {
         parse_arguments(parser, node);
     } else if (at_bare_argument(parser)) {

@@ -46,18 +46,36 @@ void ls__chat_append_text(chat_render *render, chat_buffer *buffer, const char *
 
 chat_value ls__chat_buffer_value(chat_render *render, const chat_buffer *buffer)
 {
-    return ls__chat_text_of(render, buffer->text, buffer->length);
+    return ls__chat_text_of(render, buffer->text ? buffer->text : "", buffer->length);
 }
 
 /* --- floats ----------------------------------------------------------------------------------- */
 
-/* Fewest digits that read back, as "d.ddde+XX" cut into digits and exponent. */
+/* Adds one to the last digit of "d.ddde+XX"; false when all were 9. */
+static bool next_decimal(char *text)
+{
+    char *at = strchr(text, 'e');
+    while (at-- > text) {
+        if (*at == '.')
+            continue;
+        if (*at != '9') {
+            ++*at;
+            return true;
+        }
+        *at = '0';
+    }
+    return false;
+}
+
+/* Fewest digits that read back, as "d.ddde+XX" cut into digits and exponent. For a power of two the
+ * nearest decimal of that length may be too low, and the next one good: what reads back reaches
+ * twice as far up as down. */
 static int shortest(double value, char digits[24])
 {
     char text[40];
     for (int precision = 0; precision < 17; precision++) {
         snprintf(text, sizeof text, "%.*e", precision, value);
-        if (strtod(text, NULL) == value)
+        if (strtod(text, NULL) == value || (next_decimal(text) && strtod(text, NULL) == value))
             break;
     }
     size_t count = 0;

@@ -61,7 +61,7 @@ typedef enum chat_node_kind {
     CHAT_CUT,         /* a[b:c:d], each but a may be NULL */
     CHAT_CALL,        /* a(items, keywords) */
     CHAT_FILTER,      /* a|callable(items, keywords); a is NULL in {% filter %} and {% set %} */
-    CHAT_TEST,        /* a is callable(items, keywords) */
+    CHAT_TEST,        /* a is callable(items, keywords); name: the callable's, which may be NULL */
     CHAT_UNARY,       /* operation a */
     CHAT_BINARY,      /* a operation b, AND and OR too */
     CHAT_CONCATENATE, /* items, joined */

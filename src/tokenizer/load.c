@@ -404,37 +404,33 @@ static void mark_ends(ls_tokenizer *t)
             t->ends[known[i]] = true;
 }
 
-/* Whether the token is found in texts by its name. */
-static bool has_name(const ls_tokenizer *t, uint32_t id)
-{
-    return ls__token_is_literal((ls_token_kind)t->kinds[id]) && ls__token_length(t, id);
-}
-
-/* Sorts the literal tokens by their first byte, the longest first: two passes of counting, by
- * length, then by first byte, each keeping the order before it. */
+/* Sorts the literal tokens by their first byte, the longest first. */
 static void collect_literals(ls_tokenizer *t)
 {
     uint32_t counts[256] = {0}, lengths = t->info.longest_bytes + 1, all = 0;
-    uint32_t *begins = LS__NEW_ARRAY(&t->arena, uint32_t, (size_t)lengths + 1);
     for (uint32_t id = 0; id < t->info.token_count; id++)
-        if (has_name(t, id)) {
+        if (ls__token_is_literal((ls_token_kind)t->kinds[id]) && ls__token_length(t, id)) {
             counts[t->bytes[t->places[id]]]++;
-            begins[lengths - ls__token_length(t, id)]++;
             all++;
         }
+    /* Two passes of counting: by length, then by first byte, each keeping the order before it. */
+    uint32_t *sorted = LS__NEW_ARRAY(&t->arena, uint32_t, (size_t)all + 1);
+    uint32_t *begins = LS__NEW_ARRAY(&t->arena, uint32_t, (size_t)lengths + 1);
+    t->literals = LS__NEW_ARRAY(&t->arena, uint32_t, (size_t)all + 1);
+    for (uint32_t id = 0; id < t->info.token_count; id++)
+        if (ls__token_is_literal((ls_token_kind)t->kinds[id]) && ls__token_length(t, id))
+            begins[lengths - ls__token_length(t, id)]++;
     for (uint32_t i = 0, sum = 0; i <= lengths; i++) {
         uint32_t here = begins[i];
         begins[i] = sum;
         sum += here;
     }
-    uint32_t *sorted = LS__NEW_ARRAY(&t->arena, uint32_t, (size_t)all + 1);
     for (uint32_t id = 0; id < t->info.token_count; id++)
-        if (has_name(t, id))
+        if (ls__token_is_literal((ls_token_kind)t->kinds[id]) && ls__token_length(t, id))
             sorted[begins[lengths - ls__token_length(t, id)]++] = id;
     for (uint32_t byte = 0; byte < 256; byte++)
         t->literal_places[byte + 1] = t->literal_places[byte] + counts[byte];
     memset(counts, 0, sizeof counts);
-    t->literals = LS__NEW_ARRAY(&t->arena, uint32_t, (size_t)all + 1);
     for (uint32_t i = 0; i < all; i++) {
         uint8_t first = t->bytes[t->places[sorted[i]]];
         t->literals[t->literal_places[first] + counts[first]++] = sorted[i];

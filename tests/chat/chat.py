@@ -118,14 +118,19 @@ def reference():
     environment.globals["strftime_now"] = strftime_now
     defaults = {"messages": [], "tools": None, "documents": None, "add_generation_prompt": False}
 
+    compiled = {}
+
     def render(template, variables):
         try:
-            compiled = environment.from_string(template)
-            return "text", compiled.render(**{**defaults, **variables})
+            if template not in compiled:
+                compiled[template] = environment.from_string(template)
+            return "text", compiled[template].render(**{**defaults, **variables})
         except Refused as words:
             return "error LS_E_FAILED", str(words)
         except jinja2.exceptions.UndefinedError as why:
             return "error LS_E_FORMAT", str(why)
+        except RecursionError:
+            return "error LS_E_LIMIT", ""
         except Exception:  # of whatever kind: what Python thinks of the template's operations
             return "error LS_E_FORMAT", ""
 
