@@ -44,6 +44,9 @@ struct argp_state;
 void ls__cli_print_line(FILE *stream, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Prints a message of a design to standard output, each of its lines behind `who`. */
+void ls__cli_print_message(const char *who, const char *text);
+
 /* Ends the program because the command line is wrong: argp_error for text from outside. */
 void ls__cli_usage_error(const struct argp_state *state, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -110,10 +110,7 @@ void ls__cli_cosim_message(void *context, const ls_cosim_event *event, uint64_t 
         snprintf(who, sizeof who, "instance %u: ", event->instance);
     if (event->type == LS_EVENT_PRINT) {
         fflush(stderr);
-        size_t length = strlen(event->text);
-        while (length && event->text[length - 1] == '\n')
-            length--;
-        ls__cli_print_line(stdout, "%s%.*s", who, (int)length, event->text);
+        ls__cli_print_message(who, event->text);
     } else if (event->type != LS_EVENT_FINISH || !c->bench.quiet) {
         fflush(stdout);
         ls__cli_print_line(stderr, "lockstep: %sedge %llu (%llu ps): %s%s%s", who,

@@ -35,6 +35,15 @@ void ls__cli_print_line(FILE *stream, const char *format, ...)
     ls__strbuf_finish(&line);
 }
 
+void ls__cli_print_message(const char *who, const char *text)
+{
+    do {
+        size_t length = strcspn(text, "\n");
+        ls__cli_print_line(stdout, "%s%.*s", who, (int)length, text);
+        text += length + (text[length] == '\n');
+    } while (*text);
+}
+
 void ls__cli_usage_error(const struct argp_state *state, const char *format, ...)
 {
     ls__strbuf line = {0};

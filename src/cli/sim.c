@@ -148,7 +148,7 @@ static void on_event(void *context, const ls_cosim_event *event)
     j->has_failed |= event->type == LS_EVENT_ASSERT;
     ls__cli_clear_progress();
     if (event->type == LS_EVENT_PRINT)
-        ls__cli_print_line(stdout, "%s", event->text);
+        ls__cli_print_message("", event->text);
     else
         ls__cli_print_line(stderr, "lockstep: time %llu: %s%s",
                            (unsigned long long)time_of(context, event->edge),

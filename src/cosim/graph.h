@@ -132,6 +132,7 @@ typedef struct ls__graph_effect {
     uint32_t kind; /* ls__effect_kind of netlist.h */
     const uint32_t *domains;
     uint32_t domain_count; /* 0: after step 5 of any step in which enable or an argument changed */
+    bool is_initial;       /* without domains: after the first step, and never again */
     ls__node_id enable, condition; /* 1 bit; happens when enable && !condition (PRINT: enable) */
     const ls__node_id *arguments;  /* words that make up the arguments' bits, bit 0 first */
     uint32_t argument_count, argument_bits;

@@ -58,6 +58,8 @@ void ls__graph_dump(const ls__graph *graph, ls__strbuf *text)
                           effect->name, effect->enable.index, effect->condition.index);
         for (uint32_t k = 0; k < effect->domain_count; k++)
             ls__strbuf_printf(text, " domain %" PRIu32, effect->domains[k]);
+        if (effect->is_initial)
+            ls__strbuf_append(text, " initial", 8);
         for (uint32_t k = 0; k < effect->argument_count; k++)
             ls__strbuf_printf(text, " %%%" PRIu32, effect->arguments[k].index);
         ls__strbuf_append(text, "\n", 1);

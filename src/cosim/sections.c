@@ -68,8 +68,8 @@ static void write_writes(const ls_cosim *cosim, ls__form *form, ls__words *t, ls
     }
 }
 
-/* Effects: kind, enable, condition, domains and their list, arguments and their list, place of what
- * they were. */
+/* Effects: kind, enable, condition, domains and their list (without domains: whether it is of an
+ * initial block), arguments and their list, place of what they were. */
 static void write_effects(const ls_cosim *cosim, ls__form *form, ls__words *t, ls__arena *arena)
 {
     const ls__graph *g = cosim->graph;
@@ -91,7 +91,7 @@ static void write_effects(const ls_cosim *cosim, ls__form *form, ls__words *t, l
         push(t, arena, form->places[e->enable.index].slot);
         push(t, arena, form->places[has_condition ? e->condition.index : e->enable.index].slot);
         push(t, arena, e->domain_count);
-        push(t, arena, lists[2 * i]);
+        push(t, arena, e->domain_count ? lists[2 * i] : e->is_initial);
         push(t, arena, e->argument_count);
         push(t, arena, lists[2 * i + 1]);
         push(t, arena, cosim->layout.effect_previous_at[i]);

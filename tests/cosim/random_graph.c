@@ -336,6 +336,7 @@ static void add_clocked(maker *m)
             (ls__graph_effect){.kind = i == 1 ? LS__EFFECT_ASSERT : LS__EFFECT_PRINT,
                                .domains = domains,
                                .domain_count = i < 2 ? 2 - i : 0,
+                               .is_initial = i == 2 && below(m, 3) == 0,
                                .enable = late(m, 1),
                                .condition = late(m, 1),
                                .arguments = arguments,
@@ -500,8 +501,8 @@ static void remember_free(model *m, bool report)
             continue;
         uint64_t now[4] = {m->values[e->enable.index], m->values[e->enable.index],
                            m->values[e->arguments[0].index], m->values[e->arguments[1].index]};
-        if (report && memcmp(now, m->previous + 8 * i, sizeof now) != 0 && now[0] &&
-            m->effect_count < 4096)
+        bool due = e->is_initial ? m->edge == 0 : memcmp(now, m->previous + 8 * i, sizeof now) != 0;
+        if (report && due && now[0] && m->effect_count < 4096)
             m->effects[m->effect_count++] = (model_effect){i, m->edge, {now[2], now[3]}};
         memcpy(m->previous + 8 * i, now, sizeof now);
     }

@@ -43,6 +43,7 @@ static bool create_effect(ls__elaboration *e, const ls__effect *from, ls__graph_
     *to = (ls__graph_effect){.kind = from->kind,
                              .domains = domains,
                              .domain_count = count,
+                             .is_initial = from->initial,
                              .enable = control(e, from->enable),
                              .condition = control(e, from->condition),
                              .argument_bits = from->arguments.count,
