@@ -65,7 +65,7 @@ MAPPED = [
 
 
 def word_passes(rng):
-    passes = ["proc" if rng.random() < 0.8 else "proc -norom"]
+    passes = ["proc" if rng.random() < 0.8 else "proc -norom", "tribuf"]
     if rng.random() < 0.4:
         passes.append("flatten")
     passes += rng.choice([["opt_clean"], ["opt"], ["opt -full"], ["opt -nodffe -nosdff"],
@@ -84,7 +84,7 @@ def word_passes(rng):
 
 
 def gate_passes(rng):
-    passes = ["proc", "flatten", rng.choice(["opt", "opt -full", "opt_clean"])]
+    passes = ["proc", "tribuf", "flatten", rng.choice(["opt", "opt -full", "opt_clean"])]
     if rng.random() < 0.5:
         passes += ["wreduce", "alumacc"]
     passes += rng.choice(FLOPS)
@@ -135,7 +135,7 @@ class Case:
         self.length = rng.choice([60, 120, 200])
         if self.kind == "cells":
             self.design = random_cells.Design(seed)
-            self.commands = []
+            self.commands = sorted(self.design.commands)
         else:
             self.design = random_rtl.Design(seed, self.kind == "gates")
             passes = word_passes(rng) if self.kind == "words" else gate_passes(rng)

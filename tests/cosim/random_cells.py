@@ -59,12 +59,31 @@ class Cell:
         self.init, self.memory = init, memory
 
 
+class Port:
+    """Of a memory. `wide` is the logarithm of how many words it has."""
+
+    def __init__(self, clocked, clock, edge, wide):
+        self.clocked, self.clock, self.edge, self.wide = clocked, clock, edge, wide
+        self.values = {}
+
+    def meets(self, other):
+        return (self.clock, self.edge) == (other.clock, other.edge)
+
+
+class Memory:
+    def __init__(self, width, size, bits, offset, init, lanes, reads, writes, apart):
+        self.width, self.size, self.bits, self.offset = width, size, bits, offset
+        self.init, self.lanes, self.apart = init, lanes, apart
+        self.reads, self.writes = reads, writes
+
+
 class Design:
     def __init__(self, seed):
         self.rng = random.Random(f"cells {seed}")
         self.next_gate = 7 * seed
         self.gates = gates()
         self.cells = []
+        self.commands = set()       # passes of Yosys
         self.combinational = self.rng.random() < 0.5
         choice = [self.word_gate, self.word_register, self.memory]
         for _ in range(self.rng.randint(6, 16)):
@@ -258,139 +277,99 @@ class Design:
     # ---- memories ----
 
     def memory(self):
-        """A memory in one cell, or one whose ports are cells of their own (`memory` is its shape)."""
+        """A memory in one cell, or one whose ports are cells of their own (`memory` is its shape). Ports may
+        be wide, of several words beside each other, and have one of two clocks, whose edges never meet."""
         rng = self.rng
         width, size = self.width(70), rng.choice([1, 2, 3, 4, 7, 8, 13, 16, 32])
         bits = max(1, (size - 1).bit_length() + rng.choice([0, 0, 0, 1]))
-        reads, writes = rng.randint(1, 3), rng.randint(0, 3)
         offset = rng.choice([0, 0, 0, 1, 5]) if rng.random() < 0.3 else 0
-        init = "".join(f"{rng.getrandbits(width):0{width}b}" for _ in range(size))
-        clocked = [rng.randint(0, 1) for _ in range(reads)]
-        values = {}
-        for name in ("ARST", "SRST", "INIT"):
-            values[name] = "".join(f"{rng.getrandbits(width):0{width}b}" for _ in range(reads))
+        widest = min(2, bits) if rng.random() < 0.4 and offset == 0 else 0
+
+        def ports(count, unclocked):
+            return [Port(clocked=int(not unclocked or rng.random() < 0.5),
+                         clock=rng.choice([0, 0, 1]), edge=rng.randint(0, 1),
+                         wide=rng.randint(0, widest)) for _ in range(count)]
+
+        reads, writes = ports(rng.randint(1, 3), True), ports(rng.randint(0, 3), False)
+        if rng.random() < 0.6:      # all of one clock, so that they may see each other
+            for port in reads + writes:
+                port.clock, port.edge = 0, reads[0].edge
         # A read port may see at once only what a write port of the same clock writes.
-        edge = rng.randint(0, 1)
-        transparent = [[clocked[r] & rng.randint(0, 1) for _ in range(writes)]
-                       for r in range(reads)]
-        if any(map(any, transparent)):
+        for read in reads:
+            read.sees = [int(read.clocked and read.meets(write) and rng.random() < 0.5) for write in writes]
+            read.reset, read.over = rng.choice(["", "ARST", "SRST"]), rng.randint(0, 1)
+            for name in ("ARST", "SRST", "INIT"):
+                read.values[name] = rng.getrandbits(width << read.wide)
+        if widest or any(any(read.sees) for read in reads):
             # A word that does not exist is neither written nor read; Verilog would pass it through.
             size, offset = 1 << bits, 0
-            init = "".join(f"{rng.getrandbits(width):0{width}b}" for _ in range(size))
         # Without priority, two ports that write one word at once race in Verilog.
-        priority = [[int(b < a) for b in range(writes)] for a in range(writes)]
-        over = [rng.randint(0, 1) for _ in range(reads)]
-
-        def flat(bits_of_each):
-            return "".join(str(bit) for bit in reversed(bits_of_each)) or "0"
-
-        parameters = {
-            "MEMID": None, "SIZE": size, "OFFSET": offset, "ABITS": bits, "WIDTH": width,
-            "INIT": init, "RD_PORTS": reads, "RD_CLK_ENABLE": flat(clocked),
-            "RD_CLK_POLARITY": flat([edge] * reads),
-            "RD_TRANSPARENCY_MASK": flat(sum(transparent, [])),
-            "RD_COLLISION_X_MASK": "0" * max(1, reads * writes),
-            "RD_WIDE_CONTINUATION": "0" * reads, "RD_CE_OVER_SRST": flat(over),
-            "RD_ARST_VALUE": values["ARST"], "RD_SRST_VALUE": values["SRST"],
-            "RD_INIT_VALUE": values["INIT"], "WR_PORTS": writes,
-            "WR_CLK_ENABLE": "1" * max(1, writes) if writes else "0",
-            "WR_CLK_POLARITY": flat([edge] * writes), "WR_PRIORITY_MASK": flat(sum(priority, [])),
-            "WR_WIDE_CONTINUATION": "0" * max(1, writes)}
-        pins = [("CLK", 1), ("RD_EN", reads), ("RD_ARST", reads), ("RD_SRST", reads),
-                ("RD_ADDR", reads * bits), ("WR_EN", writes * width), ("WR_ADDR", writes * bits),
-                ("WR_DATA", writes * width)]
-        shape = {"clocked": clocked, "reads": reads, "writes": writes,
-                 "apart": rng.random() < 0.4, "edge": edge,
-                 "resets": [rng.choice(["", "ARST", "SRST"]) for _ in range(reads)],
-                 "transparent": transparent, "priority": priority, "over": over, "values": values,
-                 "lanes": rng.choice([n for n in range(1, width + 1) if width % n == 0])}
-        return Cell("$mem_v2", parameters, pins, [("RD_DATA", reads * width)],
-                    {"CLK": "clock"}, {}, False, shape)
+        for index, write in enumerate(writes):
+            write.over_others = [int(write.meets(other)) for other in writes[:index]]
+        init = "".join(f"{rng.getrandbits(width):0{width}b}" for _ in range(size))
+        lanes = rng.choice([n for n in range(1, width + 1) if width % n == 0])
+        pins = [("CLK", 1), ("CLK2", 1)]
+        for kind, list_of in ("R", reads), ("W", writes):
+            for index, port in enumerate(list_of):
+                port.name = f"{kind}{index}"
+                pins.append((f"{port.name}_ADDR", bits - port.wide))
+                if kind == "W":
+                    pins += [(f"{port.name}_EN", (width << port.wide) // lanes),
+                             (f"{port.name}_DATA", width << port.wide)]
+                elif port.clocked:
+                    pins += [(f"{port.name}_EN", 1), (f"{port.name}_{port.reset}", int(port.reset != ""))]
+        outputs = [(f"{port.name}_DATA", width << port.wide) for port in reads]
+        shape = Memory(width, size, bits, offset, init, lanes, reads, writes, rng.random() < 0.5)
+        self.commands |= {"memory_collect"} if not shape.apart else set()
+        return Cell("memory", {}, pins, outputs, {"CLK": "clock", "CLK2": "clock2"}, {}, False, shape)
 
     def memory_text(self, index, cell):
-        shape, parameters = cell.memory, dict(cell.parameters)
+        """As single ports: $memrd_v2, $memwr_v2, $meminit_v2, which memory_collect makes one $mem_v2 of."""
+        shape = cell.memory
         name = f"\\c{index}_memory"
-        parameters["MEMID"] = f'"{name}"'.replace("\\", "\\\\")
-        width, bits = parameters["WIDTH"], parameters["ABITS"]
-        reads, writes = shape["reads"], shape["writes"]
-        clock = f"\\c{index}_CLK"
+        common = {"MEMID": f'"{name}"'.replace("\\", "\\\\"), "ABITS": shape.bits}
+        text = [f"  memory width {shape.width} size {shape.size} offset {shape.offset} {name}\n"]
 
-        def spread(pin, count):
-            """Enables are few: each bit of a mask stands for as many bits of the word as a lane has."""
-            wire = f"\\c{index}_{pin}"
-            lanes = [f"{wire} [{port * width + bit - bit % shape['lanes']}]"
-                     for port in range(count) for bit in range(width)]
-            return "{ " + " ".join(reversed(lanes)) + " }" if lanes else "{ }"
+        def clock(port):
+            return f"\\c{index}_CLK{'2' if port.clock else ''}"
 
-        def pin_of(name_of, condition, default):
-            bits_of = [f"\\c{index}_{name_of} [{i}]" if condition(i) else f"1'{default}"
-                       for i in range(reads)]
-            return "{ " + " ".join(reversed(bits_of)) + " }"
+        def address(port):
+            low = f" {port.wide}'{'0' * port.wide}" if port.wide else ""
+            if port.wide == shape.bits:
+                return low.strip()
+            return f"{{ \\c{index}_{port.name}_ADDR{low} }}"
 
-        def is_clocked(i):
-            return shape["clocked"][i]
+        def if_used(port, pin, condition, default):
+            return f"\\c{index}_{port.name}_{pin}" if port.clocked and condition else default
 
-        def resets(kind):
-            return lambda i: shape["clocked"][i] and shape["resets"][i] == kind
-
-        connections = {
-            "RD_CLK": "{ " + " ".join(clock if shape["clocked"][i] else "1'x"
-                                       for i in reversed(range(reads))) + " }",
-            "RD_EN": pin_of("RD_EN", is_clocked, 1), "RD_ARST": pin_of("RD_ARST", resets("ARST"), 0),
-            "RD_SRST": pin_of("RD_SRST", resets("SRST"), 0), "RD_ADDR": f"\\c{index}_RD_ADDR",
-            "RD_DATA": f"\\c{index}_RD_DATA",
-            "WR_CLK": "{ " + " ".join([clock] * writes) + " }", "WR_EN": spread("WR_EN", writes),
-            "WR_ADDR": f"\\c{index}_WR_ADDR" if writes else "{ }",
-            "WR_DATA": f"\\c{index}_WR_DATA" if writes else "{ }"}
-        if not shape["apart"]:
-            return cell_text("$mem_v2", f"\\c{index}", parameters, connections)
-        return self.memory_apart(index, cell, name, spread)
-
-    def memory_apart(self, index, cell, name, spread):
-        """The same as single ports: $memrd_v2, $memwr_v2, $meminit_v2."""
-        shape, p = cell.memory, cell.parameters
-        width, bits, size = p["WIDTH"], p["ABITS"], p["SIZE"]
-        clock, quoted = f"\\c{index}_CLK", f'"{name}"'.replace("\\", "\\\\")
-        text = f"  memory width {width} size {size} offset {p['OFFSET']} {name}\n"
-        common = {"MEMID": quoted, "ABITS": bits, "WIDTH": width}
-
-        def part(pin, port, count):
-            if count == 1:
-                return f"\\c{index}_{pin} [{port}]"
-            return f"\\c{index}_{pin} [{port * count + count - 1}:{port * count}]"
-
-        for port in range(shape["reads"]):
-            clocked = shape["clocked"][port]
-            reset = shape["resets"][port] if clocked else ""
-            place = slice(len(shape["values"]["INIT"]) - (port + 1) * width,
-                          len(shape["values"]["INIT"]) - port * width)
-            text += cell_text("$memrd_v2", f"\\c{index}_read{port}", {
-                **common, "CLK_ENABLE": clocked, "CLK_POLARITY": shape["edge"],
-                "TRANSPARENCY_MASK": bit_string(shape["transparent"][port]),
-                "COLLISION_X_MASK": "0" * max(1, shape["writes"]),
-                "ARST_VALUE": shape["values"]["ARST"][place],
-                "SRST_VALUE": shape["values"]["SRST"][place],
-                "INIT_VALUE": shape["values"]["INIT"][place],
-                "CE_OVER_SRST": shape["over"][port]}, {
-                    "CLK": clock if clocked else "1'x",
-                    "EN": part("RD_EN", port, 1) if clocked else "1'1",
-                    "ARST": part("RD_ARST", port, 1) if reset == "ARST" else "1'0",
-                    "SRST": part("RD_SRST", port, 1) if reset == "SRST" else "1'0",
-                    "ADDR": part("RD_ADDR", port, bits), "DATA": part("RD_DATA", port, width)})
-        enables = spread("WR_EN", shape["writes"]).strip("{} ").split(" \\")
-        enables = ["\\" + e.lstrip("\\") for e in enables][::-1]
-        for port in range(shape["writes"]):
-            mine = enables[port * width:(port + 1) * width]
-            text += cell_text("$memwr_v2", f"\\c{index}_write{port}", {
-                **common, "CLK_ENABLE": 1, "CLK_POLARITY": shape["edge"], "PORTID": port,
-                "PRIORITY_MASK": bit_string(shape["priority"][port][:port])}, {
-                    "CLK": clock, "EN": "{ " + " ".join(reversed(mine)) + " }",
-                    "ADDR": part("WR_ADDR", port, bits), "DATA": part("WR_DATA", port, width)})
-        text += cell_text("$meminit_v2", f"\\c{index}_init", {
-            **common, "WORDS": size, "PRIORITY": 0}, {
-                "ADDR": f"{bits}'{p['OFFSET']:0{bits}b}",
-                "DATA": f"{width * size}'{p['INIT']}", "EN": f"{width}'{'1' * width}"})
-        return text
+        for port in shape.reads:
+            width = shape.width << port.wide
+            text.append(cell_text("$memrd_v2", f"\\c{index}_{port.name}", {
+                **common, "WIDTH": width, "CLK_ENABLE": port.clocked, "CLK_POLARITY": port.edge,
+                "TRANSPARENCY_MASK": bit_string(port.sees),
+                "COLLISION_X_MASK": "0" * max(1, len(shape.writes)),
+                **{f"{key}_VALUE": f"{value:0{width}b}" for key, value in port.values.items()},
+                "CE_OVER_SRST": port.over}, {
+                    "CLK": clock(port) if port.clocked else "1'x",
+                    "EN": if_used(port, "EN", True, "1'1"),
+                    "ARST": if_used(port, "ARST", port.reset == "ARST", "1'0"),
+                    "SRST": if_used(port, "SRST", port.reset == "SRST", "1'0"),
+                    "ADDR": address(port), "DATA": f"\\c{index}_{port.name}_DATA"}))
+        for number, port in enumerate(shape.writes):
+            width = shape.width << port.wide
+            # Enables are few: each stands for as many bits of the word as a lane has.
+            enables = " ".join(f"\\c{index}_{port.name}_EN [{bit // shape.lanes}]"
+                               for bit in reversed(range(width)))
+            text.append(cell_text("$memwr_v2", f"\\c{index}_{port.name}", {
+                **common, "WIDTH": width, "CLK_ENABLE": 1, "CLK_POLARITY": port.edge, "PORTID": number,
+                "PRIORITY_MASK": bit_string(port.over_others)}, {
+                    "CLK": clock(port), "EN": f"{{ {enables} }}", "ADDR": address(port),
+                    "DATA": f"\\c{index}_{port.name}_DATA"}))
+        text.append(cell_text("$meminit_v2", f"\\c{index}_init", {
+            **common, "WIDTH": shape.width, "WORDS": shape.size, "PRIORITY": 0}, {
+                "ADDR": f"{shape.bits}'{shape.offset:0{shape.bits}b}",
+                "DATA": f"{shape.width * shape.size}'{shape.init}", "EN": f"{shape.width}'{'1' * shape.width}"}))
+        return "".join(text)
 
     # ---- the result ----
 
@@ -433,6 +412,10 @@ class Design:
                 if role == "clock":
                     plan.clocks.append(prefix + pin)
                     plan.periods[prefix + pin] = (20000, 40000, 30000)[index % 3]
+                elif role == "clock2":  # of a memory; its edges lie between those of the first one
+                    plan.clocks.append(prefix + pin)
+                    plan.periods[roles["clock"]] = plan.periods[prefix + pin] = 40000
+                    plan.phases[prefix + pin] = 10000
                 elif role != "any":
                     plan.between.add(prefix + pin)
             levels = {prefix + pin: value for pin, value in cell.inactive.items()}

@@ -69,6 +69,8 @@ class Design:
         self.items, self.signals, self.children = [], [], []
         self.count = 0
         self.inputs = []            # Signal
+        self.pads = []              # (Signal, direction) of tri-state pins
+        self.levels = {}            # name of a set, clear or load: the value that asserts it
         self.kinds = {}             # name: clock, edge, between, choose, set, clear, load, reset...
         self.periods = {}
         self.clocks = []
@@ -121,6 +123,12 @@ class Design:
             self.inputs.append(Signal(name, width))
             self.kinds[name] = name
         return name
+
+    def control(self, name):
+        """A special input that acts as soon as it is asserted: (name, its edge, condition)."""
+        level = self.levels.setdefault(name, self.rng.randint(0, 1))
+        self.special(name)
+        return name, "posedge" if level else "negedge", name if level else f"!{name}"
 
     # ---- clocks ----
 
@@ -258,8 +266,8 @@ class Design:
     def make_item(self):
         maker = self.rng.choices(
             [self.make_wire, self.make_case, self.make_flop, self.make_latch, self.make_memory,
-             self.make_set_reset, self.make_load, self.make_partial, self.make_child],
-            [30, 12, 34, 6, 9, 4, 4, 6, 3])[0]
+             self.make_set_reset, self.make_load, self.make_partial, self.make_child, self.make_pad],
+            [30, 12, 34, 6, 9, 4, 4, 6, 3, 4])[0]
         maker()
 
     def give(self, signals, text):
@@ -351,11 +359,12 @@ class Design:
         edge = rng.choice(["posedge", "negedge"])
         out = self.new("r", self.width())
         data = self.expression(out.width, self.usable(self.latch_of(clock, edge)))
-        up, down = self.special("set"), self.special("clear")
+        up, up_edge, is_up = self.control("set")
+        down, down_edge, is_down = self.control("clear")
         self.give([out], f"    {out.declaration('reg')} = 0;\n"
-                         f"    always @({edge} {clock.name} or posedge {down} or posedge {up})\n"
-                         f"        if ({down}) {out.name} <= 0;\n"
-                         f"        else if ({up}) {out.name} <= {{{out.width}{{1'b1}}}};\n"
+                         f"    always @({edge} {clock.name} or {down_edge} {down} or {up_edge} {up})\n"
+                         f"        if ({is_down}) {out.name} <= 0;\n"
+                         f"        else if ({is_up}) {out.name} <= {{{out.width}{{1'b1}}}};\n"
                          f"        else {out.name} <= {data};\n")
 
     def make_load(self):
@@ -363,14 +372,14 @@ class Design:
         rng = self.rng
         clock = rng.choice(self.clocks)
         edge = rng.choice(["posedge", "negedge"])
-        load = self.special("load")
+        load, load_edge, is_load = self.control("load")
         value = self.special("loaded", rng.randint(1, self.limits.width))
         width = next(s.width for s in self.inputs if s.name == value)
         out = self.new("r", rng.randint(1, width))
         data = self.expression(out.width, self.usable(self.latch_of(clock, edge)))
         self.give([out], f"    {out.declaration('reg')} = 0;\n"
-                         f"    always @({edge} {clock.name} or posedge {load})\n"
-                         f"        if ({load}) {out.name} <= {value};\n"
+                         f"    always @({edge} {clock.name} or {load_edge} {load})\n"
+                         f"        if ({is_load}) {out.name} <= {value};\n"
                          f"        else {out.name} <= {data};\n")
 
     def make_partial(self):
@@ -393,7 +402,8 @@ class Design:
         rng = self.rng
         clock = rng.choice(self.clocks)
         edge = rng.choice(["posedge", "posedge", "negedge"])
-        signals = self.usable(self.latch_of(clock, edge))
+        two_edges = rng.random() < 0.3     # some ports write at the other edge of the clock
+        signals = self.usable(None if two_edges else self.latch_of(clock, edge))
         width = self.width()
         bits = rng.randint(1, self.limits.memory_words.bit_length() - 1)
         words = 1 << bits
@@ -403,7 +413,7 @@ class Design:
                  for i in range(words)]
         text.append("    end\n")
         body, gives, reads = [], [], []
-        pins = []
+        pins, other = [], []
 
         def pin(stem, size):
             wire = self.new(stem, size)
@@ -412,11 +422,22 @@ class Design:
             gives.append(wire)
             return wire.name
 
-        writes = []
+        def neighbours():
+            """Addresses of two words beside each other, which Yosys makes one wide port of."""
+            if bits == 1:
+                return ["1'd0", "1'd1"]
+            upper = pin("a", bits - 1)
+            return [f"{{{upper}, 1'b{low}}}" for low in (0, 1)]
+
+        main = body
         for _ in range(rng.choice([0, 1, 1, 1, 2, 3])):
-            address, enable = pin("a", bits), pin("e", 1)
-            data = pin("d", width)
-            writes.append((address, enable, data))
+            body = other if two_edges and rng.random() < 0.5 else main
+            enable = pin("e", 1)
+            if rng.random() < 0.25:
+                for address in neighbours():
+                    body.append(f"        if ({enable}) {name}[{address}] <= {pin('d', width)};\n")
+                continue
+            address, data = pin("a", bits), pin("d", width)
             if width >= 2 and rng.random() < 0.4:
                 lanes = rng.choice([n for n in range(1, width + 1) if width % n == 0])
                 mask, lane = pin("b", width // lanes), lanes
@@ -425,10 +446,21 @@ class Design:
                                 f"[{i * lane} +: {lane}] <= {data}[{i * lane} +: {lane}];\n")
             else:
                 body.append(f"        if ({enable}) {name}[{address}] <= {data};\n")
+        body = main
         for _ in range(rng.choice([1, 1, 2, 3])):
             out = self.new("q", width)
+            kind = rng.choice(["now", "edge", "edge", "enabled", "newest", "reset", "wide", "wide now"])
+            if kind.startswith("wide"):
+                out = self.new("q", 2 * width)
+                words = ", ".join(f"{name}[{address}]" for address in reversed(neighbours()))
+                text.append(f"    {out.declaration('wire' if kind == 'wide now' else 'reg')};\n")
+                if kind == "wide now":
+                    reads.append(f"    assign {out.name} = {{{words}}};\n")
+                else:
+                    body.append(f"        {out.name} <= {{{words}}};\n")
+                gives.append(out)
+                continue
             address = pin("a", bits)
-            kind = rng.choice(["now", "edge", "edge", "enabled", "newest", "reset"])
             if kind == "now":
                 reads.append(f"    assign {out.name} = {name}[{address}];\n")
                 text.append(f"    {out.declaration('wire')};\n")
@@ -458,8 +490,44 @@ class Design:
                 if update:
                     body.append(f"        {update}\n")
             gives.append(out)
-        process = f"    always @({edge} {clock.name}) begin\n{''.join(body)}    end\n" if body else ""
+        process = f"    always @({edge} {clock.name}) begin\n{''.join(main)}    end\n" if main else ""
+        if other:
+            edge = "negedge" if edge == "posedge" else "posedge"
+            process += f"    always @({edge} {clock.name}) begin\n{''.join(other)}    end\n"
         self.give(gives, "".join(pins) + "".join(text) + process + "".join(reads))
+
+    def make_pad(self):
+        """A pin that one or two tri-state buffers drive, never both at once. What they put out stands in nets
+        of the names that the simulator gives its ports for the pin."""
+        rng = self.rng
+        pad = self.new("pad", self.width())
+        self.pads.append((pad, rng.choice(["inout", "inout", "output"])))
+        wires, text, before = [], "", []
+        off = f"{{{pad.width}{{1'bz}}}}"
+        name = pad.name
+        if rng.random() < 0.3:
+            self.children.append(f"module cell_{name} (inout [{pad.width - 1}:0] p, input "
+                                 f"[{pad.width - 1}:0] d, input e);\n    assign p = e ? d : {off};\n"
+                                 "endmodule\n")
+        for _ in range(rng.choice([1, 1, 2])):
+            data, enable = self.new("d", pad.width), self.new("e", 1)
+            text += f"    {data.declaration('wire')} = {self.expression(data.width, self.usable(None))};\n"
+            test = " & ".join(["1'b1", *(f"~{other.name}" for other in before)])
+            text += (f"    {enable.declaration('wire')} = {test} & "
+                     f"({self.expression(1, self.usable(None))});\n")
+            before.append(enable)
+            if f"module cell_{name} " in "".join(self.children):
+                text += f"    cell_{name} i_{data.name} (.p({name}), .d({data.name}), .e({enable.name}));\n"
+            else:
+                text += f"    assign {name} = {enable.name} ? {data.name} : {off};\n"
+            wires += [data, enable]
+        parts = [f"({e.name} ? {d.name} : {pad.width}'b0)" for d, e in zip(wires[::2], wires[1::2])]
+        any_on = " | ".join(enable.name for enable in before)
+        seen = self.new("w", pad.width)
+        text += (f"    (* keep *) wire [{pad.width - 1}:0] {name}__out = {' | '.join(parts)};\n"
+                 f"    (* keep *) wire [{pad.width - 1}:0] {name}__oe = {{{pad.width}{{{any_on}}}}};\n"
+                 f"    {seen.declaration('wire')} = {name};\n")
+        self.give([*wires, seen], text)
 
     def make_child(self):
         """Two instances of a module of its own, with a flip-flop and some logic."""
@@ -501,6 +569,7 @@ class Design:
         ports = [signal.declaration("input") for signal in self.inputs]
         outputs = [s for item in self.items for s in item.gives]
         ports += [f"output [{s.width - 1}:0] out_{s.name}" for s in outputs]
+        ports += [pad.declaration(way) for pad, way in self.pads]
         lines = ["module top (\n    " + ",\n    ".join(ports) + ");\n"]
         for number, item in enumerate(self.items):
             lines.append(item.left_out() if number in without else item.text)
@@ -518,7 +587,8 @@ class Design:
         if "choose" in self.kinds:
             plan.only_while["choose"] = [(clock, 0) for clock in plan.clocks]
         if "load" in self.kinds:
-            plan.only_while["loaded"] = [("load", 0)]
+            plan.only_while["loaded"] = [("load", 1 - self.levels["load"])]
         if "set" in self.kinds:
-            plan.exclusive.append([("clear", 0), ("set", 0)])
+            plan.exclusive.append([(name, 1 - self.levels[name]) for name in ("clear", "set")])
+        plan.ports += [(f"{pad.name}__in", pad.width) for pad, way in self.pads if way == "inout"]
         return plan

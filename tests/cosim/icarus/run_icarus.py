@@ -93,9 +93,19 @@ def wait_until_settled(text):
     return "\n".join(out)
 
 
+def quotient(a, b):
+    """a / b, as Icarus 11 computes it right: it takes 0 for what is wider than 64 bits divided by 1."""
+    negative = f"{b} == -1 ? -{a} : " if "$signed" in b else ""
+    return f"{b} == 1 ? {a} : {negative}{a} / {b}"
+
+
 def define_division(text):
     """What is divided by 0 is 0."""
-    return DIVISION.sub(r"\1(\4) == 0 ? 0 : \2 \3 \4;", text)
+    def define(match):
+        head, a, operator, b = match.groups()
+        return f"{head}({b}) == 0 ? 0 : {quotient(a, b) if operator == '/' else f'{a} % {b}'};"
+
+    return DIVISION.sub(define, text)
 
 
 def define_pmux(text):
@@ -202,7 +212,10 @@ def write_models(path):
     """The models of Yosys' cells, where what is made of constants only is computed, too: a process that
     waits for a change of what never changes does not run."""
     text = "".join((MODELS / name).read_text(encoding="utf-8") for name in ("simlib.v", "simcells.v"))
-    path.write_text(re.sub(r"\balways @\*", "always_latch", text), encoding="utf-8")
+    text = re.sub(r"\balways @\*", "always_latch", text)
+    text = re.sub(r"(assign Y = )(\S+) / (\S+);", lambda match: f"{match[1]}{quotient(*match.groups()[1:])};",
+                  text)
+    path.write_text(text, encoding="utf-8")
 
 
 def run(json_path, stimulus, out, *, top=None, verilog=None, clocks=None, as_is=False,

@@ -26,6 +26,7 @@ class Plan:
                  length=400, reset_length=8):
         self.ports, self.clocks = ports, list(clocks)
         self.periods = periods or {}
+        self.phases = {}        # of a clock, in ps: how much later it changes
         self.resets = resets or {}          # name: the value that asserts it
         self.between = set(between)
         self.constant = constant or {}
@@ -58,7 +59,7 @@ class Player:
         before = dict(values)
         if number % 2 == 0:
             for name in plan.clocks:
-                if number * plan.STEP % (plan.period(name) // 2) == 0:
+                if (number * plan.STEP - plan.phases.get(name, 0)) % (plan.period(name) // 2) == 0:
                     values[name] ^= 1
         touched = set()
         in_reset = number // 2 < plan.reset_length

@@ -2,9 +2,11 @@
 """Makes a Yosys JSON netlist two-valued, so that Icarus computes with 0 where it would have x.
 
 Constants that are x or z, bits of parameters, and nets that nobody drives become 0; state without an
-initial value gets 0; $shiftx, which is x beyond its operand, is $shift, which is 0 there.
+initial value gets 0; $shiftx, which is x beyond its operand, is $shift, which is 0 there. Tri-state pins
+become nets that Verilog can resolve.
 """
 
+import itertools
 import json
 
 import netlist
@@ -12,6 +14,7 @@ import netlist
 DEFINED = str.maketrans("xz", "00")
 # A read port that has no clock has no enable either; Yosys wants to see it as always enabled.
 ENABLES = {"RD_EN", "EN"}
+BUFFERS = ("$tribuf", "$_TBUF_")
 
 
 def output_bits(modules, module):
@@ -43,7 +46,52 @@ def state_bits(module):
             yield from cell["connections"].get("Q", [])
 
 
+def is_on_pad(modules, cell, pin):
+    """Whether this pin must be on the net of a tri-state pin itself, not behind a buffer."""
+    if cell["type"] in BUFFERS:
+        return pin == "Y"
+    return cell["type"] in modules and modules[cell["type"]]["ports"][pin]["direction"] != "input"
+
+
+def separate_pads(modules, module):
+    """All but ports and tri-state buffers look at a pin through a buffer: Verilog has no other names for a
+    net, and what Yosys writes for them drives in one direction only."""
+    pads = {bit for port in module["ports"].values() if port["direction"] == "inout"
+            for bit in port["bits"]}
+    pads |= {bit for cell in module["cells"].values() for pin, bits in cell["connections"].items()
+             if cell["type"] in BUFFERS and pin == "Y" for bit in bits}
+    pads |= {bit for cell in module["cells"].values() if cell["type"] in modules
+             for pin, bits in cell["connections"].items()
+             if modules[cell["type"]]["ports"][pin]["direction"] == "inout" for bit in bits}
+    pads = sorted(bit for bit in pads if not isinstance(bit, str))
+    if not pads:
+        return
+    free = 1 + max(bit for net in module["netnames"].values() for bit in net["bits"]
+                   if not isinstance(bit, str))
+    behind = dict(zip(pads, itertools.count(free)))
+    outer = set()   # ports that are a pad: one of them keeps the net, others are behind it
+    for port in sorted(module["ports"].values(), key=lambda port: port["direction"] != "inout"):
+        if outer.isdisjoint(port["bits"]) and not behind.keys().isdisjoint(port["bits"]):
+            outer.update(port["bits"])
+        else:
+            port["bits"] = [behind.get(bit, bit) for bit in port["bits"]]
+    for name, net in module["netnames"].items():
+        if name not in module["ports"] or outer.isdisjoint(module["ports"][name]["bits"]):
+            net["bits"] = [behind.get(bit, bit) for bit in net["bits"]]
+    for cell in module["cells"].values():
+        for pin, bits in cell["connections"].items():
+            if not is_on_pad(modules, cell, pin):
+                cell["connections"][pin] = [behind.get(bit, bit) for bit in bits]
+    module["cells"]["behind_pads"] = {
+        "hide_name": 0, "type": "$pos", "attributes": {},
+        "parameters": {"A_SIGNED": f"{0:032b}", "A_WIDTH": f"{len(pads):032b}",
+                       "Y_WIDTH": f"{len(pads):032b}"},
+        "port_directions": {"A": "input", "Y": "output"},
+        "connections": {"A": pads, "Y": [behind[bit] for bit in pads]}}
+
+
 def convert_module(modules, module):
+    separate_pads(modules, module)
     driven = driven_bits(modules, module)
     for port in module["ports"].values():
         port["bits"] = define(port["bits"], driven)
