@@ -105,7 +105,7 @@ class Bench:
 
     def vcd_gates(self):
         self.waveform("all nets of PicoRV32's gates", "gates.json", "gates_trace",
-                      ["--trace", "all"], 6000, 5)
+                      ["--trace", "all"], 20000, 5)
 
     def waveform(self, title, netlist, peer, options, cycles, target):
         memory = pathlib.Path("/dev/shm")

@@ -267,7 +267,7 @@ class Design:
         maker = self.rng.choices(
             [self.make_wire, self.make_case, self.make_flop, self.make_latch, self.make_memory,
              self.make_set_reset, self.make_load, self.make_partial, self.make_child, self.make_pad],
-            [30, 12, 34, 6, 9, 4, 4, 6, 3, 4])[0]
+            [30, 12, 34, 6, 9, 4, 4, 6, 3, 2])[0]
         maker()
 
     def give(self, signals, text):
@@ -513,8 +513,9 @@ class Design:
             data, enable = self.new("d", pad.width), self.new("e", 1)
             text += f"    {data.declaration('wire')} = {self.expression(data.width, self.usable(None))};\n"
             test = " & ".join(["1'b1", *(f"~{other.name}" for other in before)])
-            text += (f"    {enable.declaration('wire')} = {test} & "
-                     f"({self.expression(1, self.usable(None))});\n")
+            # Never a constant: Yosys would join what it drives and what drives it.
+            text += (f"    {enable.declaration('wire')} = {test} & ({self.special('oe')} ^ "
+                     f"(^({self.expression(1, self.usable(None))})));\n")
             before.append(enable)
             if f"module cell_{name} " in "".join(self.children):
                 text += f"    cell_{name} i_{data.name} (.p({name}), .d({data.name}), .e({enable.name}));\n"

@@ -17,13 +17,16 @@ ENABLES = {"RD_EN", "EN"}
 BUFFERS = ("$tribuf", "$_TBUF_")
 
 
+def direction_of(modules, cell, pin):
+    if cell["type"] in modules:
+        return modules[cell["type"]]["ports"][pin]["direction"]
+    return cell.get("port_directions", {}).get(pin, "input")
+
+
 def output_bits(modules, module):
     for cell in module["cells"].values():
-        known = modules.get(cell["type"])
         for pin, bits in cell["connections"].items():
-            direction = known["ports"][pin]["direction"] if known else \
-                cell.get("port_directions", {}).get(pin, "input")
-            if direction != "input":
+            if direction_of(modules, cell, pin) != "input":
                 yield from bits
 
 
@@ -63,6 +66,11 @@ def separate_pads(modules, module):
     pads |= {bit for cell in module["cells"].values() if cell["type"] in modules
              for pin, bits in cell["connections"].items()
              if modules[cell["type"]]["ports"][pin]["direction"] == "inout" for bit in bits}
+    # What has another driver, a buffer that is always on, say, is no pad.
+    pads -= {bit for port in module["ports"].values() if port["direction"] == "input" for bit in port["bits"]}
+    pads -= {bit for cell in module["cells"].values() if cell["type"] not in BUFFERS
+             for pin, bits in cell["connections"].items() if direction_of(modules, cell, pin) == "output"
+             for bit in bits}
     pads = sorted(bit for bit in pads if not isinstance(bit, str))
     if not pads:
         return
