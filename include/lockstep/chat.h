@@ -63,7 +63,7 @@ typedef struct ls_chat_params {
  * LS_E_FORMAT: template and variables do not fit each other ("'dict object' has no attribute 'x'").
  * LS_E_UNSUPPORTED: it came to something that is not supported. LS_E_LIMIT: too long, too large.
  * For all of these `where` is the place in the template. LS_E_INVALID_ARGUMENT: a text is no UTF-8
- * or no JSON of the wanted kind. Blocks: as long as `steps_max` allows; about a second by default.
+ * or no JSON of the wanted kind. Blocks: as long as `steps_max` allows; by default seconds at most.
  */
 LS_API ls_status ls_chat_template_render(const ls_chat_template *chat_template,
                                          const ls_chat_params *params, char **text, size_t *length,

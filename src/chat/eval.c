@@ -38,7 +38,7 @@ chat_value ls__chat_call(chat_render *render, chat_value function, chat_argument
 
 static chat_value eval_name(chat_render *render, const chat_node *node)
 {
-    const chat_value *found = ls__chat_find_variable(render->scope, node->name);
+    const chat_value *found = ls__chat_find_variable(render, node->name);
     if (found)
         return *found;
     return ls__chat_undefined_key(render, NULL,

@@ -202,7 +202,7 @@ static const char *find_last(chat_render *render, const char *text, size_t bytes
         return NULL;
     for (size_t i = bytes - wanted->bytes + 1; i > 0; i--) {
         if (wanted->bytes == 0 || text[i - 1] == wanted->text[0]) {
-            ls__chat_spend_bytes(render, wanted->bytes);
+            ls__chat_spend(render, 1 + wanted->bytes / 64);
             if (memcmp(text + i - 1, wanted->text, wanted->bytes) == 0)
                 return text + i - 1;
         }

@@ -107,6 +107,7 @@ static void parse_signature(chat_parser *parser, chat_node *node)
         if (node->keywords.count)
             ls__chat_expect_operator(parser, ",");
         const chat_token *token = ls__chat_token(parser);
+        ls__chat_parse_named(parser, node);
         chat_keyword parameter = {ls__chat_expect_name(parser), NULL};
         bool had_default =
             node->keywords.count && node->keywords.items[node->keywords.count - 1].value;

@@ -6,7 +6,10 @@
 #include "chat/lex.h"
 #include "chat/render.h"
 
-enum { CHAT_PARSE_DEPTH_MAX = 150 };
+enum {
+    CHAT_PARSE_DEPTH_MAX = 150,
+    CHAT_NAMED_MAX = 255, /* arguments with a name in a call, parameters of a macro */
+};
 
 typedef struct chat_parser {
     chat_fault *fault;
@@ -32,6 +35,8 @@ bool ls__chat_take_name(chat_parser *parser, const char *text);
 void ls__chat_expect_operator(chat_parser *parser, const char *text);
 const chat_string *ls__chat_expect_name(chat_parser *parser); /* any */
 void ls__chat_parse_enter(chat_parser *parser);
+/* Refuses one more than CHAT_NAMED_MAX. */
+void ls__chat_parse_named(chat_parser *parser, const chat_node *node);
 chat_node *ls__chat_node(chat_parser *parser, chat_node_kind kind, const chat_token *token);
 void ls__chat_add_node(chat_parser *parser, chat_block *block, chat_node *node);
 

@@ -84,6 +84,13 @@ void ls__chat_parse_enter(chat_parser *parser)
                          "the template is nested deeper than %d levels", CHAT_PARSE_DEPTH_MAX);
 }
 
+void ls__chat_parse_named(chat_parser *parser, const chat_node *node)
+{
+    if (node->keywords.count == CHAT_NAMED_MAX)
+        ls__chat_fail_at(parser->fault, ls__chat_token(parser)->offset, LS_E_LIMIT,
+                         "there are more than %d names", CHAT_NAMED_MAX);
+}
+
 chat_node *ls__chat_node(chat_parser *parser, chat_node_kind kind, const chat_token *token)
 {
     chat_node *node = LS__NEW(parser->arena, chat_node);
@@ -116,6 +123,7 @@ static void parse_arguments(chat_parser *parser, chat_node *node)
                              "arguments from a list (*) or dict (**) are not "
                              "supported");
         if (token->kind == CHAT_TOKEN_NAME && token_is(look(parser), CHAT_TOKEN_OPERATOR, "=")) {
+            ls__chat_parse_named(parser, node);
             parser->at += 2;
             chat_keyword keyword = {name_of(parser, token), NULL};
             for (uint32_t i = 0; i < node->keywords.count; i++)

@@ -46,9 +46,10 @@ static chat_variable *find_here(const chat_scope *scope, const chat_string *name
     return NULL;
 }
 
-const chat_value *ls__chat_find_variable(const chat_scope *scope, const chat_string *name)
+const chat_value *ls__chat_find_variable(chat_render *render, const chat_string *name)
 {
-    for (; scope; scope = scope->parent) {
+    for (const chat_scope *scope = render->scope; scope; scope = scope->parent) {
+        ls__chat_spend(render, scope->variables.count / 16);
         const chat_variable *found = find_here(scope, name);
         if (found)
             return &found->value;
@@ -60,6 +61,7 @@ void ls__chat_set_variable(chat_render *render, chat_scope *scope, const chat_st
                            chat_value value)
 {
     chat_variable *found = find_here(scope, name);
+    ls__chat_spend(render, scope->variables.count / 16);
     if (found) {
         found->value = value;
         return;
@@ -102,7 +104,7 @@ void ls__chat_assign(chat_render *render, const chat_node *target, chat_value va
         unpack(render, target, value);
         return;
     }
-    const chat_value *owner = ls__chat_find_variable(render->scope, target->name);
+    const chat_value *owner = ls__chat_find_variable(render, target->name);
     if (!owner || owner->kind != CHAT_NAMESPACE)
         ls__chat_fail(render, LS_E_FORMAT, "cannot assign attribute on non-namespace object");
     chat_value key = {.kind = CHAT_STRING, .string = target->field};

@@ -110,7 +110,7 @@ chat_value ls__chat_call_macro(chat_render *render, const chat_macro *macro,
                                chat_arguments *arguments);
 chat_value ls__chat_call(chat_render *render, chat_value function, chat_arguments *arguments);
 /* NULL when there is no variable of that name. */
-const chat_value *ls__chat_find_variable(const chat_scope *scope, const chat_string *name);
+const chat_value *ls__chat_find_variable(chat_render *render, const chat_string *name);
 void ls__chat_set_variable(chat_render *render, chat_scope *scope, const chat_string *name,
                            chat_value value);
 bool ls__chat_loop_next(chat_render *render, chat_loop *loop);
