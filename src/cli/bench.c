@@ -65,6 +65,7 @@ static const struct argp_option option_table[] = {
     {"cache", KEY_CACHE, "DIR", 0,
      "Keep compiled code in DIR (default: $XDG_CACHE_HOME/lockstep or ~/.cache/lockstep)", 12},
     {"no-cache", KEY_NO_CACHE, NULL, 0, "Compile anew and keep nothing", 12},
+    {"verbose", 'v', NULL, 0, "Say in which form the netlist runs, and why", 13},
     {"quiet", KEY_QUIET, NULL, 0, "No notes and no progress", 13},
     {0},
 };
@@ -176,6 +177,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case KEY_NO_CACHE:
         b->no_cache = true;
         return 0;
+    case 'v':
+        b->verbose = true;
+        return 0;
     case KEY_QUIET:
         b->quiet = true;
         return 0;
@@ -280,6 +284,10 @@ void ls__cli_bench_params(const ls__cli_bench *b, ls_cosim_params *params)
     params->randomize = b->randomize;
     params->seed = b->seed;
     params->compat = b->compat;
+    if (b->verbose) {
+        params->log = ls__cli_bench_note;
+        params->log_context = (void *)(uintptr_t)b;
+    }
 }
 
 ls_status ls__cli_bench_names(ls__cli_bench *b, ls__wave_params *wave, ls_error *error)

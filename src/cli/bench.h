@@ -11,7 +11,7 @@
 typedef struct ls__cli_bench {
     /* options */
     const char *top, *device, *target, *cache;
-    bool no_cache, quiet, compat, randomize;
+    bool no_cache, quiet, verbose, compat, randomize;
     uint32_t threads;
     uint64_t seed;
     ls_cosim_form form;

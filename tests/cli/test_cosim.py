@@ -165,6 +165,11 @@ class Cosim(cli.Case):
                 self.assertEqual(self.path("a." + file).read_bytes(),
                                  self.path("b." + file).read_bytes(), options)
 
+    def test_the_form_is_said(self):
+        result = self.run_command("cosim", "counter.json", "--config", "config.json", "--verbose")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stderr, r"lockstep: note: (table-driven|compiled)")
+
     def test_check_with(self):
         self.cosim("--check-with", "reference", "--batch", "50")
 

@@ -141,7 +141,7 @@ _lockstep()
         ;;
     sim | cosim)
         common+=" --top --top-module --x-init --seed --max-clock-edges --compat --trace --trace-signals --from --to"
-        common+=" --device --threads --target --form --tier --batch --cache --no-cache --quiet"
+        common+=" --device --threads --target --form --tier --batch --cache --no-cache --verbose --quiet"
         ;;&
     sim) common+=" --input-vcd-scope --output-vcd-scope --sample --clock" ;;
     cosim)
