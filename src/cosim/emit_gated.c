@@ -13,18 +13,28 @@
 
 enum {
     BLOCK_NODES = 48,
+    WORD_BLOCK_NODES = 320,
+    WORD_CLUSTER_NODES = 2000,
     FUNCTION_BLOCKS = 4, /* blocks a function: code generators are quadratic */
     FUNCTION_GROUPS = 8,
+    FUNCTION_PAIRS = 64,
     MANY_READERS = 12,
 };
 
 #define PUT(...) ls__strbuf_printf(e->text, __VA_ARGS__)
 
-/* Number of a block's mark. Early blocks and others share no word. */
+/* Number of a block's mark: that of its cluster. Early ones and others share no word. */
 static uint32_t mark_of(const ls__cosim_cut *plan, uint32_t block)
 {
-    uint32_t early = (plan->early_blocks + LS__WORD_BLOCKS - 1) / LS__WORD_BLOCKS * LS__WORD_BLOCKS;
-    return block < plan->early_blocks ? block : block - plan->early_blocks + early;
+    uint32_t cluster = plan->cluster_of[block], early = plan->early_clusters;
+    uint32_t words = (early + LS__WORD_BLOCKS - 1) / LS__WORD_BLOCKS;
+    return cluster < early ? cluster : cluster - early + words * LS__WORD_BLOCKS;
+}
+
+/* Whether the next block belongs to the same cluster. */
+static bool goes_on(const ls__cosim_cut *plan, uint32_t block)
+{
+    return block + 1 < plan->block_count && plan->cluster_of[block] == plan->cluster_of[block + 1];
 }
 
 static uint32_t word_of(const ls__cosim_cut *plan, uint32_t block)
@@ -162,6 +172,12 @@ static void emit_packed(ls__emitter *e, const uint32_t *nodes, uint32_t count)
 static void emit_carrier(ls__emitter *e, ls__arena *arena, uint32_t number)
 {
     const ls__carrier *c = &e->plan->carriers.items[number];
+    if (c->readers.count == 0 && !c->observed) {
+        PUT("s[%" PRIu32 "] = ", c->slot);
+        emit_packed(e, c->nodes.items, c->nodes.count);
+        PUT(";\n");
+        return;
+    }
     char d[16];
     snprintf(d, sizeof d, "d%" PRIu32, number);
     PUT("u64 c%" PRIu32 " = ", number);
@@ -199,8 +215,7 @@ static void emit_block(ls__emitter *e, ls__arena *arena, uint32_t number)
     PUT("if ((w & %" PRIu64 "ul) != 0ul) {\n", bit);
     if (e->g->has_loops)
         PUT("w ^= %" PRIu64 "ul;\n", bit);
-    for (uint32_t i = block->first; i < block->end; i++)
-        ls__emit_node(e, e->plan->order[i]);
+    ls__emit_nodes(e, block->first, block->end);
     for (uint32_t i = 0; i < block->carriers.count; i++)
         emit_carrier(e, arena, block->carriers.items[i]);
     for (uint32_t i = 0; i < block->groups.count; i++)
@@ -208,15 +223,21 @@ static void emit_block(ls__emitter *e, ls__arena *arena, uint32_t number)
     PUT("}\n");
 }
 
-/* Blocks of one word that are one function: the end, and their marks. */
+static bool is_alone(const ls__cosim_cut *plan, uint32_t block)
+{
+    return !goes_on(plan, block) && (block == 0 || !goes_on(plan, block - 1));
+}
+
+/* Blocks of one word that are one function: the end, and their marks. A block of a cluster has a
+ * function of its own. */
 static uint32_t function_end(const ls__cosim_cut *plan, uint32_t first, uint64_t *marks)
 {
     uint32_t b = first;
     *marks = 0;
-    for (; b < plan->block_count && b < first + FUNCTION_BLOCKS &&
-           word_of(plan, b) == word_of(plan, first);
-         b++)
+    do
         *marks |= UINT64_C(1) << (mark_of(plan, b) % LS__WORD_BLOCKS);
+    while (++b < plan->block_count && is_alone(plan, first) && is_alone(plan, b) &&
+           word_of(plan, b) == word_of(plan, first) && b < first + FUNCTION_BLOCKS);
     return b;
 }
 
@@ -237,8 +258,13 @@ static void emit_functions(ls__emitter *e, ls__arena *arena)
         else
             PUT("s[EVALUATED] += (u64)popcount(w & %" PRIu64 "ul);\ns[%" PRIu32 "] = w & %" PRIu64
                 "ul;\n}\n",
-                marks, word, ~marks);
+                marks, word, goes_on(plan, first) ? UINT64_MAX : ~marks);
     }
+}
+
+static void emit_call(ls__emitter *e, uint32_t block)
+{
+    PUT("ls_blocks_%" PRIu32 "(state, instance, memory);\n", block);
 }
 
 static void emit_evaluate(ls__emitter *e, const char *name, uint32_t first, uint32_t end)
@@ -248,11 +274,14 @@ static void emit_evaluate(ls__emitter *e, const char *name, uint32_t first, uint
         uint32_t word = word_of(e->plan, b);
         PUT("if (s[%" PRIu32 "] != 0ul) {\n", word);
         while (b < end && word_of(e->plan, b) == word) {
-            uint64_t marks;
+            uint64_t marks, rest;
             uint32_t next = function_end(e->plan, b, &marks);
-            PUT("if ((s[%" PRIu32 "] & %" PRIu64 "ul) != 0ul)\nls_blocks_%" PRIu32
-                "(state, instance, memory);\n",
-                word, marks, b);
+            PUT("if ((s[%" PRIu32 "] & %" PRIu64 "ul) != 0ul) {\n", word, marks);
+            emit_call(e, b);
+            for (; next < end && goes_on(e->plan, next - 1);
+                 next = function_end(e->plan, next, &rest))
+                emit_call(e, next);
+            PUT("}\n");
             b = next;
         }
         PUT("}\n");
@@ -321,12 +350,14 @@ static bool is_sticky(const ls__cosim_cut *plan, const ls__group *group)
 /* Groups of one word that are one function: the end, and their bits. */
 static uint32_t groups_end(const ls__cosim_cut *plan, uint32_t first, uint32_t end, uint64_t *bits)
 {
-    uint32_t i = first;
+    uint32_t i = first, pairs = 0;
     *bits = 0;
-    for (; i < end && i < first + FUNCTION_GROUPS &&
-           plan->groups.items[i].pending == plan->groups.items[first].pending;
-         i++)
+    for (; i < end && plan->groups.items[i].pending == plan->groups.items[first].pending; i++) {
+        pairs += plan->groups.items[i].pairs.count;
+        if (i > first && (i == first + FUNCTION_GROUPS || pairs > FUNCTION_PAIRS))
+            break;
         *bits |= UINT64_C(1) << plan->groups.items[i].pending_bit;
+    }
     return i;
 }
 
@@ -517,10 +548,41 @@ static uint32_t write_observers(const ls_cosim *cosim, const ls__cosim_cut *plan
     return observers;
 }
 
+/* Whether a good part of the nodes are words. */
+static bool is_wordy(const ls__graph *g)
+{
+    uint32_t words = 0;
+    for (uint32_t n = 0; n < g->node_count; n++)
+        words += g->nodes[n].width > 1 && g->nodes[n].op != LS__NODE_CONST;
+    return !g->has_loops && words > g->node_count / 4;
+}
+
+static void prepare(ls__emitter *e)
+{
+    const ls__cosim_cut *plan = e->plan;
+    size_t n = e->g->node_count + 1;
+    e->loaded = LS__NEW_ARRAY(e->arena, uint32_t, n);
+    e->defined = LS__NEW_ARRAY(e->arena, uint32_t, n);
+    e->loose = LS__NEW_ARRAY(e->arena, uint8_t, n);
+    e->place_of = LS__NEW_ARRAY(e->arena, uint32_t, n);
+    e->is_result = LS__NEW_ARRAY(e->arena, uint8_t, n);
+    e->arms = ls__arms_create(plan, e->arena);
+    for (uint32_t i = 0; i < plan->order_count; i++) {
+        e->place_of[plan->order[i]] = i;
+        e->is_result[plan->order[i]] = plan->carrier_of[plan->order[i]] != UINT32_MAX;
+    }
+    for (uint32_t i = 0; i < e->g->reg_count; i++)
+        e->is_result[e->g->regs[i].next.index] = 1;
+}
+
 static ls_status build(const ls_cosim *cosim, ls__form *form, ls__arena *arena, ls__strbuf *text,
                        ls_error *error)
 {
-    const ls__plan_params params = {.block_nodes = BLOCK_NODES};
+    ls__plan_params params = {.block_nodes = BLOCK_NODES};
+    if (is_wordy(cosim->graph)) {
+        params.block_nodes = WORD_BLOCK_NODES;
+        params.cluster_nodes = WORD_CLUSTER_NODES;
+    }
     const ls__cosim_cut *plan = ls__cosim_cut_create(cosim, &params, form, arena);
     ls_status status = ls__traces_create(cosim, form, error);
     if (status != LS_OK)
@@ -534,17 +596,14 @@ static ls_status build(const ls_cosim *cosim, ls__form *form, ls__arena *arena, 
         return ls__fail_oom(error, form->table_words * sizeof *form->table);
     if (t.count)
         memcpy(form->table, t.items, t.count * sizeof *form->table);
-    size_t n = cosim->graph->node_count + 1;
-    ls__emitter emitter = {cosim,
-                           cosim->graph,
-                           form,
-                           plan,
-                           text,
-                           0,
-                           LS__NEW_ARRAY(arena, uint32_t, n),
-                           LS__NEW_ARRAY(arena, uint32_t, n),
-                           LS__NEW_ARRAY(arena, uint8_t, n)};
+    ls__emitter emitter = {.cosim = cosim,
+                           .g = cosim->graph,
+                           .form = form,
+                           .plan = plan,
+                           .text = text,
+                           .arena = arena};
     ls__emitter *e = &emitter;
+    prepare(e);
     ls__prelude_write(cosim, form, text);
     PUT("#define OBSERVER_MARKS %" PRIu32 "u\n#define OBSERVER_WORDS %" PRIu32
         "u\n#define T_OBSERVERS %" PRIu32 "u\n",

@@ -19,6 +19,8 @@ void ls__emit_load(ls__emitter *e, uint32_t node)
     if (n->op == LS__NODE_CONST || is_local(e, node) || e->loaded[node] == e->block + 1)
         return;
     e->loaded[node] = e->block + 1;
+    if (e->depth)
+        ls__vec_push(e->arena, &e->loads, node);
     ls__place place = e->form->places[node];
     uint32_t carrier = e->plan->carrier_of[node];
     uint32_t bits = e->plan->carriers.items[carrier].bits;

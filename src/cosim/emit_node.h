@@ -8,6 +8,8 @@
 
 #include "cosim/plan.h"
 
+typedef struct ls__arms ls__arms;
+
 typedef struct ls__emitter {
     const ls_cosim *cosim;
     const ls__graph *g;
@@ -18,7 +20,18 @@ typedef struct ls__emitter {
     uint32_t *loaded;  /* by node: 1 + the block that has loaded it */
     uint32_t *defined; /* by node: 1 + the block that has computed it */
     uint8_t *loose;    /* by node */
+    /* arms of multiplexers (emit_arms.c) */
+    ls__arms *arms;
+    uint32_t *place_of;      /* by node: in the plan's order */
+    uint8_t *is_result;      /* by node: something beside nodes of its block needs it */
+    uint32_t depth;          /* arms around what is being written */
+    LS__VEC(uint32_t) loads; /* what they have loaded */
+    ls__arena *arena;
 } ls__emitter;
+
+ls__arms *ls__arms_create(const ls__cosim_cut *plan, ls__arena *arena);
+/* The nodes of the plan's order from `first` on, before `end`; all of one block. */
+void ls__emit_nodes(ls__emitter *e, uint32_t first, uint32_t end);
 
 /* The definition of a local variable with the node's value, and of what it loads. */
 void ls__emit_node(ls__emitter *e, uint32_t node);

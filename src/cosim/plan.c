@@ -139,26 +139,78 @@ static void find_order(planner *p)
 
 /* --- blocks ----------------------------------------------------------------------------------- */
 
-/* A block ends where a cone does once it is half full, and anyway when it is full. */
+/* What an operation adds to the length of a block, about: what few instructions do counts 1. */
+static uint32_t cost_of_operation(ls__node_op op)
+{
+    switch (op) {
+    case LS__NODE_MUX:
+    case LS__NODE_SEXT:
+    case LS__NODE_HOLD:
+        return 2;
+    case LS__NODE_SHL:
+    case LS__NODE_SHR:
+    case LS__NODE_SLT:
+    case LS__NODE_SLE:
+    case LS__NODE_UDIV:
+    case LS__NODE_UMOD:
+    case LS__NODE_MULHI:
+        return 4;
+    case LS__NODE_SAR:
+    case LS__NODE_MEM:
+        return 6;
+    default:
+        return 1;
+    }
+}
+
+static uint32_t cost_of(const planner *p, uint32_t node)
+{
+    if (!p->params->cluster_nodes)
+        return 1;
+    uint32_t kept = p->is_root[node] ? 4 : 0;
+    return kept + cost_of_operation((ls__node_op)p->g->nodes[node].op);
+}
+
+/* A block ends where a cone does once it is nearly full, and anyway when it is full. */
 static void cut(planner *p)
 {
     ls__cosim_cut *plan = p->plan;
-    uint32_t limit = p->params->block_nodes;
+    uint32_t limit = p->params->block_nodes, size = 0;
+    uint32_t enough = p->params->cluster_nodes ? limit / 4 * 3 : limit / 2;
     ls__plan_block *block = NULL;
     for (uint32_t i = 0; i < plan->order_count; i++) {
-        uint32_t n = plan->order[i];
+        uint32_t n = plan->order[i], cost = cost_of(p, n);
         bool loop = p->g->nodes[n].flags & LS__NODE_LOOP;
-        uint32_t size = block ? i - block->first : 0;
         bool after_root = i && p->is_root[plan->order[i - 1]];
-        if (!block || i == plan->early_count || loop || size >= limit ||
-            (after_root && size >= limit / 2)) {
+        if (!block || i == plan->early_count || loop || size + cost > limit ||
+            (after_root && size >= enough)) {
             block = &plan->blocks[plan->block_count++];
             block->first = i;
+            size = 0;
         }
+        size += cost;
         if (i < plan->early_count)
             plan->early_blocks = plan->block_count;
         block->end = i + 1;
         plan->block_of[n] = plan->block_count - 1;
+    }
+}
+
+/* Blocks of a cluster follow one another. */
+static void find_clusters(planner *p)
+{
+    ls__cosim_cut *plan = p->plan;
+    plan->cluster_of = LS__NEW_ARRAY(p->arena, uint32_t, plan->block_count + 1);
+    uint32_t size = 0;
+    for (uint32_t b = 0; b < plan->block_count; b++) {
+        size += plan->blocks[b].end - plan->blocks[b].first;
+        if (b == 0 || b == plan->early_blocks || size > p->params->cluster_nodes) {
+            size = plan->blocks[b].end - plan->blocks[b].first;
+            plan->cluster_count++;
+        }
+        plan->cluster_of[b] = plan->cluster_count - 1;
+        if (b < plan->early_blocks)
+            plan->early_clusters = plan->cluster_count;
     }
 }
 
@@ -220,7 +272,7 @@ static void carry_blocks(planner *p)
             if (!p->is_kept[n])
                 continue;
             uint32_t carrier = packed;
-            if (!is_packed(p, n)) {
+            if (p->params->cluster_nodes || !is_packed(p, n)) {
                 carrier = add_carrier(
                     p, p->g->nodes[n].op == LS__NODE_HOLD ? LS__CARRIER_HOLD : LS__CARRIER_OUT, b);
                 ls__vec_push(p->arena, &block->carriers, carrier);
@@ -307,6 +359,12 @@ static void group_registers(planner *p)
 
 /* --- readers ---------------------------------------------------------------------------------- */
 
+static bool is_in_cluster(const ls__cosim_cut *plan, uint32_t node, uint32_t block)
+{
+    uint32_t own = plan->block_of[node];
+    return own != LS__NO_BLOCK && plan->cluster_of[own] == plan->cluster_of[block];
+}
+
 static void add_reader(planner *p, uint32_t node, uint32_t block)
 {
     uint32_t number = p->plan->carrier_of[node];
@@ -314,7 +372,8 @@ static void add_reader(planner *p, uint32_t node, uint32_t block)
         return;
     ls__carrier *c = &p->plan->carriers.items[number];
     uint64_t need = ls__node_mask(p->g->nodes[node].width) << p->form->places[node].bit;
-    if (c->readers.count && c->readers.items[c->readers.count - 1].block == block) {
+    if (c->readers.count && p->plan->cluster_of[c->readers.items[c->readers.count - 1].block] ==
+                                p->plan->cluster_of[block]) {
         c->readers.items[c->readers.count - 1].need |= need;
         return;
     }
@@ -329,7 +388,7 @@ static void find_readers(planner *p)
             const ls__node *node = &p->g->nodes[p->plan->order[i]];
             for (uint32_t k = 0; k < ls__node_operand_count(node->op); k++) {
                 uint32_t operand = node->operands[k].index;
-                if (p->plan->block_of[operand] != b || operand == p->plan->order[i] ||
+                if (!is_in_cluster(p->plan, operand, b) || operand == p->plan->order[i] ||
                     (p->g->nodes[operand].flags & LS__NODE_LOOP))
                     add_reader(p, operand, b);
             }
@@ -366,9 +425,9 @@ static void place(planner *p)
     ls__cosim_cut *plan = p->plan;
     uint32_t next = p->cosim->layout.common;
     plan->dirty = next;
-    uint32_t late_blocks = plan->block_count - plan->early_blocks;
-    plan->dirty_words = (plan->early_blocks + LS__WORD_BLOCKS - 1) / LS__WORD_BLOCKS +
-                        (late_blocks + LS__WORD_BLOCKS - 1) / LS__WORD_BLOCKS;
+    uint32_t late = plan->cluster_count - plan->early_clusters;
+    plan->dirty_words = (plan->early_clusters + LS__WORD_BLOCKS - 1) / LS__WORD_BLOCKS +
+                        (late + LS__WORD_BLOCKS - 1) / LS__WORD_BLOCKS;
     next += plan->dirty_words;
     plan->pending = next;
     for (uint32_t d = 0; d < p->g->domain_count; d++) {
@@ -424,6 +483,7 @@ ls__cosim_cut *ls__cosim_cut_create(const ls_cosim *cosim, const ls__plan_params
     find_order(&p);
     plan->blocks = LS__NEW_ARRAY(arena, ls__plan_block, plan->order_count + 1);
     cut(&p);
+    find_clusters(&p);
     find_kept(&p);
     carry_blocks(&p);
     group_registers(&p);

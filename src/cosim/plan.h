@@ -7,7 +7,8 @@
  * values, and what they take next, are such words too.
  *
  * A carrier that changes marks its readers: blocks that use one of the bits that changed, and its
- * observer when bits of it are reported.
+ * observer when bits of it are reported. Blocks of a cluster have one mark: they are evaluated
+ * together, and what only they read is kept without being compared.
  */
 #ifndef LS_COSIM_PLAN_H
 #define LS_COSIM_PLAN_H
@@ -62,6 +63,8 @@ typedef struct ls__cosim_cut {
     uint32_t order_count, early_count;
     ls__plan_block *blocks; /* early ones first */
     uint32_t block_count, early_blocks;
+    uint32_t *cluster_of; /* by block: those of one are evaluated together; early ones first */
+    uint32_t cluster_count, early_clusters;
     uint32_t *block_of;   /* by node; LS__NO_BLOCK: not evaluated */
     uint32_t *carrier_of; /* by node; UINT32_MAX: local to its block, or a constant */
     LS__VEC(ls__carrier) carriers;
@@ -73,7 +76,8 @@ typedef struct ls__cosim_cut {
 } ls__cosim_cut;
 
 typedef struct ls__plan_params {
-    uint32_t block_nodes; /* about as many a block */
+    uint32_t block_nodes;   /* about as many a block */
+    uint32_t cluster_nodes; /* about as many a cluster; 0: each block is one */
 } ls__plan_params;
 
 /* Everything is in the arena; the form's places and slot_count are filled in. */

@@ -285,6 +285,13 @@ static void words(void **state)
                             .nodes = seed == 3 ? 60 : 150, .memories = true, .effects = seed % 2});
 }
 
+/* So many that the compiled form has more than one cluster. */
+static void many_words(void **state)
+{
+    (void)state;
+    run_shape(4, (graph_shape){.nodes = 3000, .memories = true});
+}
+
 static void gates(void **state)
 {
     (void)state;
@@ -530,6 +537,7 @@ int main(int argc, char **argv)
     fewer = argc > 1 && strcmp(argv[1], "fewer") == 0;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words),
+        cmocka_unit_test(many_words),
         cmocka_unit_test(gates),
         cmocka_unit_test(derived_clocks),
         cmocka_unit_test(loops_of_latches),

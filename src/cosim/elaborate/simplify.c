@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Simpler forms of nodes. A rule never needs more evaluated nodes than the form it replaces, and
- * looks one or two operands deep only, so that elaboration stays linear. Constants are folded
+ * looks at a few operands only, so that elaboration stays linear. Constants are folded
  * before (build.c).
  *
  * The nodes array may move whenever a node is made: nodes are copied, not pointed to.
@@ -376,6 +376,46 @@ static id simplify_shift(ls__builder *builder, const ls__node *node)
                             is_signed);
 }
 
+/* Parts of an operand, since a decoder compares the same one with many constants. */
+enum { MOST_PARTS = 8 };
+
+/* Whether `at` is put together of bits, constants and at most one other part: to compare these with
+ * constants one by one takes no more nodes. */
+static bool is_of_bits(const ls__builder *builder, id at, uint32_t *parts, uint32_t *words)
+{
+    ls__node node = get(builder, at);
+    if (node.op == LS__NODE_CONCAT)
+        return is_of_bits(builder, node.operands[0], parts, words) &&
+               is_of_bits(builder, node.operands[1], parts, words);
+    *words += node.width > 1 && node.op != LS__NODE_CONST;
+    ++*parts;
+    return *words <= 1;
+}
+
+/* `at` EQ or NE a value, part by part. */
+static id compare_parts(ls__builder *builder, id at, uint64_t value, bool equal)
+{
+    ls__node node = get(builder, at);
+    if (node.op != LS__NODE_CONCAT)
+        return binary(builder, equal ? LS__NODE_EQ : LS__NODE_NE, at,
+                      ls__build_const(builder, node.width, value));
+    uint32_t width = ls__builder_width(builder, node.operands[0]);
+    id low = compare_parts(builder, node.operands[0], value, equal);
+    id high = compare_parts(builder, node.operands[1], value >> width, equal);
+    return binary(builder, equal ? LS__NODE_AND : LS__NODE_OR, low, high);
+}
+
+static id simplify_parts(ls__builder *builder, id at, uint64_t value, bool equal)
+{
+    uint32_t parts = 0, words = 0;
+    if (!is_op(builder, at, LS__NODE_CONCAT) || !is_of_bits(builder, at, &parts, &words))
+        return LS__NO_NODE;
+    bool is_reduction = equal ? value == ls__node_mask(get(builder, at).width) : value == 0;
+    if (parts > MOST_PARTS && !is_reduction)
+        return LS__NO_NODE;
+    return compare_parts(builder, at, value, equal);
+}
+
 /* EQ and NE with a constant in b. */
 static id simplify_equal_constant(ls__builder *builder, const ls__node *node, uint64_t value)
 {
@@ -393,7 +433,7 @@ static id simplify_equal_constant(ls__builder *builder, const ls__node *node, ui
         return binary(builder, (ls__node_op)node->op, of.operands[0],
                       ls__build_const(builder, width, value));
     }
-    return LS__NO_NODE;
+    return simplify_parts(builder, a, value, equal);
 }
 
 static id simplify_compare(ls__builder *builder, ls__node *node)
@@ -441,7 +481,10 @@ static id simplify_reduce(ls__builder *builder, const ls__node *node)
         return ls__build_not(builder, ls__build_reduce(builder, LS__NODE_REDAND, of.operands[0]));
     if (of.op == LS__NODE_NOT && op == LS__NODE_REDAND)
         return ls__build_not(builder, ls__build_reduce(builder, LS__NODE_REDOR, of.operands[0]));
-    return LS__NO_NODE;
+    if (op == LS__NODE_REDXOR)
+        return LS__NO_NODE;
+    return simplify_parts(builder, a, op == LS__NODE_REDOR ? 0 : ls__node_mask(of.width),
+                          op == LS__NODE_REDAND);
 }
 
 ls__node_id ls__simplify(ls__builder *builder, ls__node *node)
