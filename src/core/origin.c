@@ -229,36 +229,36 @@ static void put_text(ls__strbuf *out, const char *text)
 }
 
 /* Kernels and their parameters, without bodies. */
-static ls_status make_stub(const ls__ir_module *ir, ls__ir_module **stub, ls_error *error)
+static ls_status make_outline(const ls__ir_module *ir, ls__ir_module **outline, ls_error *error)
 {
     ls__oom oom = {0};
-    *stub = NULL;
+    *outline = NULL;
     if (setjmp(oom.jump)) {
-        ls__ir_module_destroy(stub);
+        ls__ir_module_destroy(outline);
         return ls__oom_status(&oom, error);
     }
-    *stub = ls__ir_module_create(&oom, 0);
+    *outline = ls__ir_module_create(&oom, 0);
     for (uint32_t i = 0; i < ls__module_kernel_count(ir); i++) {
         const ls__ir_function *from = ls__module_kernel_at(ir, i);
-        ls__ir_function *to = ls__ir_function_add(*stub, from->name, true);
+        ls__ir_function *to = ls__ir_function_add(*outline, from->name, true);
         memcpy(to->workgroup, from->workgroup, sizeof to->workgroup);
         to->unordered = from->unordered;
         for (uint32_t k = 0; k < from->params.count; k++)
             ls__ir_param_add(to, from->params.items[k]);
     }
-    (*stub)->arena.oom = NULL;
+    (*outline)->arena.oom = NULL;
     return LS_OK;
 }
 
 static ls_status put_kernels(ls__strbuf *out, const ls__ir_module *ir)
 {
-    ls__ir_module *stub = NULL;
+    ls__ir_module *outline = NULL;
     void *bytes = NULL;
     size_t size = 0;
-    ls_status status = make_stub(ir, &stub, NULL);
+    ls_status status = make_outline(ir, &outline, NULL);
     if (status == LS_OK)
-        status = ls__ir_encode(stub, &bytes, &size, NULL);
-    ls__ir_module_destroy(&stub);
+        status = ls__ir_encode(outline, &bytes, &size, NULL);
+    ls__ir_module_destroy(&outline);
     put_u32(out, (uint32_t)size);
     if (size)
         put(out, bytes, size);
@@ -359,13 +359,13 @@ static bool find_lookups(ls__cursor *in, ls__origin *origin)
     return !in->fault && !origin->failed;
 }
 
-static bool find_kernels(ls__cursor *in, ls__ir_module **stub, ls__facts **facts)
+static bool find_kernels(ls__cursor *in, ls__ir_module **outline, ls__facts **facts)
 {
     uint32_t size = ls__cursor_u32(in);
     const uint8_t *bytes = ls__cursor_bytes(in, size);
-    if (!bytes || ls__ir_decode(bytes, size, stub, NULL) != LS_OK)
+    if (!bytes || ls__ir_decode(bytes, size, outline, NULL) != LS_OK)
         return false;
-    uint32_t count = ls__module_kernel_count(*stub);
+    uint32_t count = ls__module_kernel_count(*outline);
     *facts = ls__mem_alloc(count, sizeof **facts);
     for (uint32_t i = 0; *facts && i < count; i++) {
         ls__facts *f = &(*facts)[i];
@@ -409,21 +409,21 @@ bool ls__origin_find(ls__origin *origin, ls_module **module, ls__lang_diagnostic
     void *bytes;
     size_t size;
     ls__cursor in;
-    ls__ir_module *stub = NULL;
+    ls__ir_module *outline = NULL;
     ls__facts *facts = NULL;
     if (!origin->cache.dir || !ls__code_cache_get(&origin->cache, &origin->base, &bytes, &size))
         return false;
     ls__cursor_init(&in, bytes, size);
-    bool good = find_lookups(&in, origin) && find_kernels(&in, &stub, &facts) &&
+    bool good = find_lookups(&in, origin) && find_kernels(&in, &outline, &facts) &&
                 find_warnings(&in, list) &&
-                ls__module_wrap_found(stub, facts, origin, module, NULL) == LS_OK;
+                ls__module_wrap_found(outline, facts, origin, module, NULL) == LS_OK;
     ls__mem_free(bytes);
     if (good) {
         (*module)->key = key_of(origin);
         (*module)->has_key = true;
         return true;
     }
-    ls__ir_module_destroy(&stub);
+    ls__ir_module_destroy(&outline);
     ls__mem_free(facts);
     ls__lang_diagnostics_finish(list);
     memset(list, 0, sizeof *list);

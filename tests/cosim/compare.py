@@ -82,6 +82,9 @@ def check(case, folder, sides, without=(), length=None):
     shutil.rmtree(folder, ignore_errors=True)
     try:
         case.write(folder, without, length)
+        bare = netlist.pads_without_buffers(netlist.load(folder / "netlist.json"), "top")
+        if bare:
+            return None, f"not made: Yosys took the buffers of {', '.join(bare)} away"
         theirs = sides.theirs(case, folder)
     except run_icarus.Failed as failure:
         return None, f"not made: {failure}"

@@ -49,6 +49,16 @@ def has_buffers(modules):
                for cell in module["cells"].values())
 
 
+def pads_without_buffers(modules, top):
+    """Pins named pad... that no tri-state buffer drives: Yosys found that they have one value, and took the
+    buffers for wires."""
+    buffered = {bit for cell in modules[top]["cells"].values()
+                if cell["type"] in ("$tribuf", "$_TBUF_") or cell["type"] in modules
+                for bits in cell["connections"].values() for bit in bits if isinstance(bit, int)}
+    return [name for name, port in modules[top]["ports"].items()
+            if name.startswith("pad") and not buffered.intersection(port["bits"])]
+
+
 def clock_pins(kind):
     if GATE_FLOP.match(kind):
         return ["C"]
