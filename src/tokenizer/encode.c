@@ -202,6 +202,8 @@ ls_status ls_tokenizer_encode(const ls_tokenizer *t, const ls_encode_params *giv
     if (params.length > LS_TEXT_BYTES_MAX)
         return ls__fail(error, LS_E_LIMIT, "the text has %llu bytes, more than %llu",
                         (unsigned long long)params.length, (unsigned long long)LS_TEXT_BYTES_MAX);
+    if (!params.text)
+        params.text = ""; /* to count from: NULL + 0 is undefined */
     encoder e = {.t = t, .special = params.special, .ids = ids, .capacity = capacity};
     e.lossy = params.lossy;
     e.error = error;
