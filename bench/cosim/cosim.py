@@ -124,7 +124,7 @@ class Bench:
     def instances(self):
         count = 512
         options = ["--instances", count]
-        one, two = (self.ours(f"lockstep, {threads} thread(s)", "gates.json", 1200, *options,
+        one, two = (self.ours(f"lockstep, {threads} thread(s)", "gates.json", 20000, *options,
                               scale=count, form="sliced", threads=threads) for threads in (1, 2))
         alone, among = self.digests(), self.digests(*options, form="sliced")
         if among != alone * count:
