@@ -53,7 +53,20 @@ static ls_status read_real(const reader *r, const char *name, double least, doub
     return LS_OK;
 }
 
-static ls_status read_architecture(reader *r, ls_model_info *info)
+static ls_status refuse_architecture(reader *r, const char *text, uint64_t length)
+{
+    char names[128] = "";
+    size_t end = 0;
+    const ls__family *family;
+    for (uint32_t i = 0; (family = ls__family_at(i)) && end < sizeof names; i++)
+        end += (size_t)snprintf(names + end, sizeof names - end, "%s%s", i ? ", " : "",
+                                family->architecture);
+    return ls__fail(r->error, LS_E_UNSUPPORTED,
+                    "the architecture is %.*s; those that are supported: %s",
+                    (int)(length < 40 ? length : 40), text, names);
+}
+
+static ls_status read_architecture(reader *r, ls_model *model)
 {
     const char *text;
     uint64_t length;
@@ -61,12 +74,12 @@ static ls_status read_architecture(reader *r, ls_model_info *info)
     if (!value || !ls_gguf_text(value, 0, &text, &length))
         return ls__fail(r->error, LS_E_NOT_FOUND,
                         "the file has no text general.architecture: it is no language model");
-    if (length != 5 || memcmp(text, "llama", 5) != 0)
-        return ls__fail(r->error, LS_E_UNSUPPORTED,
-                        "the architecture is %.*s, where llama is supported",
-                        (int)(length < 40 ? length : 40), text);
-    memcpy(info->architecture, "llama", 6);
-    r->architecture = info->architecture;
+    const ls__family *family = ls__family_find(text, length);
+    if (!family)
+        return refuse_architecture(r, text, length);
+    model->family = family;
+    r->architecture = family->architecture;
+    snprintf(model->info.architecture, sizeof model->info.architecture, "%s", r->architecture);
     return LS_OK;
 }
 
@@ -114,7 +127,7 @@ ls_status ls__model_read_info(const ls_gguf *gguf, ls_model *model, ls_error *er
     ls_model_info *info = &model->info;
     double epsilon = 0;
     uint32_t rotated = 0;
-    ls_status status = read_architecture(&r, info);
+    ls_status status = read_architecture(&r, model);
     if (status == LS_OK)
         status = refuse_other_kinds(&r);
     if (status == LS_OK)
@@ -143,7 +156,8 @@ ls_status ls__model_read_info(const ls_gguf *gguf, ls_model *model, ls_error *er
     if (status == LS_OK)
         status = read_real(&r, "attention.layer_norm_rms_epsilon", 0, 1, 1e-5, &epsilon);
     model->rope_pairs = rotated / 2;
-    model->rope_apart = 1;
+    model->rope_apart =
+        model->family && model->family->pairing == LS__PAIRS_HALVES ? model->rope_pairs : 1;
     model->epsilon = (float)epsilon;
     model->attention_scale = 1.0f / sqrtf((float)(info->head_width ? info->head_width : 1));
     if (status == LS_OK)

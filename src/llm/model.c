@@ -96,30 +96,25 @@ static ls_status load_matrix(const loader *l, const char *name, uint64_t columns
 static ls_status load_layer(const loader *l, uint32_t index, ls__layer *layer)
 {
     const ls_model_info *i = &l->model->info;
-    uint64_t query = (uint64_t)i->heads * i->head_width,
-             key = (uint64_t)i->kv_heads * i->head_width;
-    const struct {
+    enum { ONE, WIDTH, INNER, QUERIES, KEYS };
+    const uint64_t extents[] = {1, i->width, i->inner_width, (uint64_t)i->heads * i->head_width,
+                                (uint64_t)i->kv_heads * i->head_width};
+    static const struct {
         const char *name;
-        uint64_t columns, rows; /* 0 rows: a vector */
-        ls__weight *weight;
+        int columns, rows;
     } tensors[] = {
-        {"attn_norm", i->width, 0, &layer->attention_norm},
-        {"attn_q", i->width, query, &layer->query},
-        {"attn_k", i->width, key, &layer->key},
-        {"attn_v", i->width, key, &layer->value},
-        {"attn_output", query, i->width, &layer->attention_output},
-        {"ffn_norm", i->width, 0, &layer->inner_norm},
-        {"ffn_gate", i->width, i->inner_width, &layer->gate},
-        {"ffn_up", i->width, i->inner_width, &layer->up},
-        {"ffn_down", i->inner_width, i->width, &layer->down},
+#define X(name, file_name, columns, rows) {file_name, columns, rows},
+        LS__LAYER_TENSORS(X)
+#undef X
     };
     ls_status status = LS_OK;
-    for (size_t t = 0; status == LS_OK && t < sizeof tensors / sizeof *tensors; t++) {
+    for (int t = 0; status == LS_OK && t < LS__LAYER_TENSOR_COUNT; t++) {
         char name[64];
-        snprintf(name, sizeof name, "blk.%" PRIu32 ".%s.weight", index, tensors[t].name);
-        status = tensors[t].rows
-                     ? load_matrix(l, name, tensors[t].columns, tensors[t].rows, tensors[t].weight)
-                     : load_vector(l, name, i->width, tensors[t].weight);
+        uint64_t columns = extents[tensors[t].columns], rows = extents[tensors[t].rows];
+        snprintf(name, sizeof name, "blk.%" PRIu32 ".%s", index, tensors[t].name);
+        status = tensors[t].rows == ONE
+                     ? load_vector(l, name, (uint32_t)columns, &layer->weights[t])
+                     : load_matrix(l, name, columns, rows, &layer->weights[t]);
     }
     return status;
 }
@@ -150,12 +145,9 @@ static ls_status load_weights(const loader *l)
 static bool has_form(const ls_model *m, const ls__matrix_form *form)
 {
     bool has = m->embedding.form == form || m->output.form == form;
-    for (uint32_t i = 0; i < m->info.layers; i++) {
-        const ls__layer *l = &m->layers[i];
-        has = has || l->query.form == form || l->key.form == form || l->value.form == form ||
-              l->attention_output.form == form || l->gate.form == form || l->up.form == form ||
-              l->down.form == form;
-    }
+    for (uint32_t i = 0; i < m->info.layers; i++)
+        for (int t = 0; t < LS__LAYER_TENSOR_COUNT; t++)
+            has = has || m->layers[i].weights[t].form == form;
     return has;
 }
 
@@ -270,14 +262,9 @@ void ls_model_destroy(ls_model **model)
     ls_model *m = model ? *model : NULL;
     if (!m)
         return;
-    for (uint32_t i = 0; m->layers && i < m->info.layers; i++) {
-        ls__layer *l = &m->layers[i];
-        ls__weight *weights[] = {
-            &l->attention_norm, &l->query, &l->key, &l->value, &l->attention_output,
-            &l->inner_norm,     &l->gate,  &l->up,  &l->down};
-        for (size_t w = 0; w < sizeof weights / sizeof *weights; w++)
-            ls_buffer_destroy(&weights[w]->buffer);
-    }
+    for (uint32_t i = 0; m->layers && i < m->info.layers; i++)
+        for (int t = 0; t < LS__LAYER_TENSOR_COUNT; t++)
+            ls_buffer_destroy(&m->layers[i].weights[t].buffer);
     ls_buffer_destroy(&m->embedding.buffer);
     ls_buffer_destroy(&m->output_norm.buffer);
     ls_buffer_destroy(&m->output.buffer);

@@ -3,6 +3,7 @@
 #ifndef LS_LLM_MODEL_H
 #define LS_LLM_MODEL_H
 
+#include "llm/family.h"
 #include "llm/layout.h"
 #include "lockstep/launch.h"
 #include "lockstep/llm.h"
@@ -17,8 +18,7 @@ typedef struct ls__weight {
 } ls__weight;
 
 typedef struct ls__layer {
-    ls__weight attention_norm, query, key, value, attention_output;
-    ls__weight inner_norm, gate, up, down;
+    ls__weight weights[LS__LAYER_TENSOR_COUNT]; /* by ls__layer_tensor */
 } ls__layer;
 
 /* The kernels for matrices of one form; NULL where there is no such matrix. */
@@ -32,6 +32,7 @@ enum { LS__FORMS = 5 };
 struct ls_model {
     ls_device *device;
     ls_program *program;
+    const ls__family *family;
     ls_model_info info;
     float epsilon, attention_scale;
     double rope_base;

@@ -240,32 +240,33 @@ static void put_embedding(recorder *r)
 static void put_layer(recorder *r, const ls__layer *l)
 {
     ls_session *s = r->session;
+    const ls__weight *w = l->weights;
     const ls_model_info *i = &r->model->info;
     uint32_t query_elements = i->heads * i->head_width;
-    put_norm(r, "attention norm", &l->attention_norm, s->residual, s->normed, false);
-    if (is_integer(&l->query) || is_integer(&l->key) || is_integer(&l->value))
+    put_norm(r, "attention norm", &w[LS__ATTENTION_NORM], s->residual, s->normed, false);
+    if (is_integer(&w[LS__QUERY]) || is_integer(&w[LS__KEY]) || is_integer(&w[LS__VALUE]))
         put_quantize(r, "attention input", s->normed, i->width, false);
-    put_matrix(r, "query", &l->query, s->normed, s->query, false);
-    put_matrix(r, "key", &l->key, s->normed, s->key, false);
-    put_matrix(r, "value", &l->value, s->normed, s->value, false);
+    put_matrix(r, "query", &w[LS__QUERY], s->normed, s->query, false);
+    put_matrix(r, "key", &w[LS__KEY], s->normed, s->key, false);
+    put_matrix(r, "value", &w[LS__VALUE], s->normed, s->value, false);
     put_rope(r, "query rotation", i->heads, s->query);
     put_rope(r, "key rotation", i->kv_heads, s->key);
     put_attention(r); /* leaves its result in place of the queries */
-    if (is_integer(&l->attention_output))
+    if (is_integer(&w[LS__ATTENTION_OUTPUT]))
         put_quantize(r, "attention result", s->query, query_elements, false);
-    put_matrix(r, "attention output", &l->attention_output, s->query, s->normed, false);
+    put_matrix(r, "attention output", &w[LS__ATTENTION_OUTPUT], s->query, s->normed, false);
     put_elementwise(r, "attention residual", r->model->add, i->width,
                     (ls_buffer *[]){s->normed, s->residual}, 2);
-    put_norm(r, "inner norm", &l->inner_norm, s->residual, s->normed, false);
-    if (is_integer(&l->gate) || is_integer(&l->up))
+    put_norm(r, "inner norm", &w[LS__INNER_NORM], s->residual, s->normed, false);
+    if (is_integer(&w[LS__GATE]) || is_integer(&w[LS__UP]))
         put_quantize(r, "inner input", s->normed, i->width, false);
-    put_matrix(r, "gate", &l->gate, s->normed, s->gate, false);
-    put_matrix(r, "up", &l->up, s->normed, s->up, false);
+    put_matrix(r, "gate", &w[LS__GATE], s->normed, s->gate, false);
+    put_matrix(r, "up", &w[LS__UP], s->normed, s->up, false);
     put_elementwise(r, "gate function", r->model->silu_gate, i->inner_width,
                     (ls_buffer *[]){s->gate, s->up, s->inner}, 3);
-    if (is_integer(&l->down))
+    if (is_integer(&w[LS__DOWN]))
         put_quantize(r, "inner result", s->inner, i->inner_width, false);
-    put_matrix(r, "down", &l->down, s->inner, s->normed, false);
+    put_matrix(r, "down", &w[LS__DOWN], s->inner, s->normed, false);
     put_elementwise(r, "inner residual", r->model->add, i->width,
                     (ls_buffer *[]){s->normed, s->residual}, 2);
 }
