@@ -158,9 +158,9 @@ static void put_rope(recorder *r, const char *operation, uint32_t heads, ls_buff
                    .kernel = m->rope,
                    .x = heads * m->rope_pairs,
                    .y_parameter = PARAMETER(count),
-                   .scalars = {m->rope_pairs, m->rope_apart, heads},
-                   .scalar_count = 4,
-                   .linked = {0, 0, 0, PARAMETER(position)},
+                   .scalars = {m->info.head_width, m->rope_pairs, m->rope_apart, heads},
+                   .scalar_count = 5,
+                   .linked = {0, 0, 0, 0, PARAMETER(position)},
                    .buffers = {r->session->angles, x},
                    .buffer_count = 2});
 }
@@ -185,9 +185,9 @@ static void put_attention(recorder *r)
                    .x_parameter = PARAMETER(visible),
                    .y = i->heads,
                    .z_parameter = PARAMETER(count),
-                   .scalars = {i->heads, group, i->head_width, 0, s->context,
-                               float_word(r->model->attention_scale)},
-                   .scalar_count = 6,
+                   .scalars = {i->heads, group, i->head_width, 0, s->context, UINT32_MAX,
+                               float_word(r->model->attention_scale), 0},
+                   .scalar_count = 8,
                    .linked = {0, 0, 0, PARAMETER(position)},
                    .buffers = {s->pages, s->query, cache->keys, s->scores},
                    .buffer_count = 4});
@@ -195,8 +195,8 @@ static void put_attention(recorder *r)
                    .kernel = r->model->values,
                    .x = i->heads * 32,
                    .y_parameter = PARAMETER(count),
-                   .scalars = {i->heads, group, i->head_width, 0, s->context},
-                   .scalar_count = 5,
+                   .scalars = {i->heads, group, i->head_width, 0, s->context, UINT32_MAX},
+                   .scalar_count = 6,
                    .linked = {0, 0, 0, PARAMETER(position)},
                    .buffers = {s->pages, cache->values, s->scores, s->query},
                    .buffer_count = 4});

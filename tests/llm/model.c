@@ -133,18 +133,20 @@ void model_rope(uint32_t pairs, uint32_t apart, const float *table, float *head)
     }
 }
 
-void model_attention(uint32_t width, uint32_t count, float scale, const float *query,
-                     const float *keys, const float *values, float *y)
+void model_attention(uint32_t width, uint32_t oldest, uint32_t count, float scale, float cap,
+                     const float *query, const float *keys, const float *values, float *y)
 {
     float *scores = malloc((count + width) * sizeof *scores), *key = scores + count;
     if (!scores)
         abort();
     float top = 0;
-    for (uint32_t j = 0; j < count; j++) {
+    for (uint32_t j = oldest; j < count; j++) {
         for (uint32_t k = 0; k < width; k++)
             key[k] = f16_to_f32(f32_to_f16(keys[j * width + k]));
         scores[j] = float_row(width, key, query) * scale;
-        if (j == 0 || scores[j] > top)
+        if (cap != 0)
+            scores[j] = model_soft_cap(scores[j], cap);
+        if (j == oldest || scores[j] > top)
             top = scores[j];
     }
     for (uint32_t k = 0; k < width; k++) {
@@ -152,6 +154,8 @@ void model_attention(uint32_t width, uint32_t count, float scale, const float *q
         for (uint32_t first = 0; first < count; first += 64) {
             float sum = 0, part = 0;
             for (uint32_t j = first; j < count && j < first + 64; j++) {
+                if (j < oldest)
+                    continue;
                 float e = exp(scores[j] - top);
                 part = part + e;
                 sum = fma(e, f16_to_f32(f32_to_f16(values[j * width + k])), sum);
@@ -167,4 +171,16 @@ void model_attention(uint32_t width, uint32_t count, float scale, const float *q
 float model_silu_gate(float gate, float up)
 {
     return (gate / (1.0f + exp(-gate))) * up;
+}
+
+float model_gelu_gate(float gate, float up)
+{
+    float cube = (gate * gate) * gate;
+    float argument = 0.7978845608028654f * (gate + 0.044715f * cube);
+    return ((0.5f * gate) * (1.0f + tanh(argument))) * up;
+}
+
+float model_soft_cap(float x, float cap)
+{
+    return cap * tanh(x / cap);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* docs/numerics-llm.md in plain C, over the blocks of files, one element after another: what
- * kernels are compared with. Shares no code with them but exp and the conversions of halves
- * (lockstep/kernel.h). */
+ * kernels are compared with. Shares no code with them but exp, tanh and the conversions of
+ * halves (lockstep/kernel.h). */
 #ifndef LS_TESTS_LLM_MODEL_H
 #define LS_TESTS_LLM_MODEL_H
 
@@ -20,9 +20,12 @@ void model_rms_norm(uint32_t elements, float epsilon, const float *x, const floa
                     float *y);
 /* table: [pairs] of cosine and sine */
 void model_rope(uint32_t pairs, uint32_t apart, const float *table, float *head);
-/* One head: keys and values are [count][width], before they are rounded. */
-void model_attention(uint32_t width, uint32_t count, float scale, const float *query,
-                     const float *keys, const float *values, float *y);
+/* One head: keys and values are [count][width], before they are rounded; those from `oldest` on are
+ * seen. cap 0: none. */
+void model_attention(uint32_t width, uint32_t oldest, uint32_t count, float scale, float cap,
+                     const float *query, const float *keys, const float *values, float *y);
 float model_silu_gate(float gate, float up);
+float model_gelu_gate(float gate, float up);
+float model_soft_cap(float x, float cap);
 
 #endif

@@ -428,38 +428,73 @@ static void norms(void **state)
     }
 }
 
+static void norms_of_heads(void **state)
+{
+    enum { HEADS = 3, COLUMNS = 2, WIDTH = 40, COUNT = HEADS * COLUMNS * WIDTH };
+    ls__rng rng = {3};
+    float *x = random_floats(&rng, COUNT), *weights = random_floats(&rng, WIDTH);
+    float expected[COUNT], got[COUNT];
+    struct {
+        uint32_t elements;
+        float epsilon;
+    } scalars = {WIDTH, 1e-6f};
+    for (int h = 0; h < HEADS * COLUMNS; h++)
+        model_rms_norm(WIDTH, scalars.epsilon, x + h * WIDTH, weights, expected + h * WIDTH);
+    for (int d = 0; d < DEVICES; d++) {
+        if (!machines[d].device)
+            continue;
+        memcpy(got, x, sizeof got);
+        argument arguments[] = {{weights, WIDTH * 4, 0, false}, {got, sizeof got, 0, true}};
+        run(d, "norm_heads", (uint32_t[3]){HEADS * 32, COLUMNS, 1}, &scalars, sizeof scalars,
+            arguments, 2);
+        assert_same(d, "norm_heads", got, expected, sizeof got);
+    }
+    free(x);
+    free(weights);
+}
+
+/* Heads of `width` elements, of which 2 * pairs are rotated. */
+static void check_rotation(const char *label, uint32_t width, uint32_t pairs, uint32_t apart)
+{
+    enum { HEADS = 3, COLUMNS = 4, POSITION = 5 };
+    ls__rng rng = {apart};
+    uint32_t count = COLUMNS * HEADS * width, table_bytes = (POSITION + COLUMNS) * pairs * 8;
+    float *table = random_floats(&rng, table_bytes / 4);
+    float *x = random_floats(&rng, count), *expected = allocate(count * 4),
+          *got = allocate(count * 4);
+    memcpy(expected, x, count * 4);
+    for (uint32_t c = 0; c < COLUMNS; c++)
+        for (uint32_t h = 0; h < HEADS; h++)
+            model_rope(pairs, apart, table + (POSITION + c) * pairs * 2,
+                       expected + (c * HEADS + h) * width);
+    uint32_t scalars[] = {width, pairs, apart, HEADS, POSITION};
+    for (int d = 0; d < DEVICES; d++) {
+        if (!machines[d].device)
+            continue;
+        memcpy(got, x, count * 4);
+        argument arguments[] = {{table, table_bytes, 0, false}, {got, count * 4, 0, true}};
+        run(d, "rope", (uint32_t[3]){HEADS * pairs, COLUMNS, 1}, scalars, sizeof scalars, arguments,
+            2);
+        assert_same(d, label, got, expected, count * 4);
+    }
+    free(table);
+    free(x);
+    free(expected);
+    free(got);
+}
+
 static void rotations(void **state)
 {
-    enum { PAIRS = 12, HEADS = 3, COLUMNS = 4, POSITION = 5, COUNT = COLUMNS * HEADS * PAIRS * 2 };
-    for (uint32_t apart = 1; apart <= PAIRS; apart += PAIRS - 1) {
-        ls__rng rng = {apart};
-        float *table = random_floats(&rng, (POSITION + COLUMNS) * PAIRS * 2);
-        float *x = random_floats(&rng, COUNT), expected[COUNT], got[COUNT];
-        memcpy(expected, x, sizeof expected);
-        for (int c = 0; c < COLUMNS; c++)
-            for (int h = 0; h < HEADS; h++)
-                model_rope(PAIRS, apart, table + (POSITION + c) * PAIRS * 2,
-                           expected + (c * HEADS + h) * PAIRS * 2);
-        uint32_t scalars[] = {PAIRS, apart, HEADS, POSITION};
-        for (int d = 0; d < DEVICES; d++) {
-            if (!machines[d].device)
-                continue;
-            memcpy(got, x, sizeof got);
-            argument arguments[] = {{table, (POSITION + COLUMNS) * PAIRS * 8, 0, false},
-                                    {got, sizeof got, 0, true}};
-            run(d, "rope", (uint32_t[3]){HEADS * PAIRS, COLUMNS, 1}, scalars, sizeof scalars,
-                arguments, 2);
-            assert_same(d, apart == 1 ? "rope:neighbours" : "rope:halves", got, expected,
-                        sizeof got);
-        }
-        free(table);
-        free(x);
-    }
+    check_rotation("rope:neighbours", 24, 12, 1);
+    check_rotation("rope:halves", 24, 12, 12);
+    check_rotation("rope:neighbours_of_a_part", 40, 7, 1);
+    check_rotation("rope:halves_of_a_part", 40, 16, 16);
 }
 
 /* Keys and values of all positions go into pages that lie in any order, then the last columns ask.
  */
-static void check_attention(uint32_t width, uint32_t position, uint32_t columns)
+static void check_attention(uint32_t width, uint32_t position, uint32_t columns, uint32_t window,
+                            float cap)
 {
     enum { HEADS = 6, GROUP = 3, KV = HEADS / GROUP, PAGES = 5, CAPACITY = 256 };
     uint32_t all = position + columns, pages[PAGES] = {3, 0, 4, 1, 2};
@@ -482,8 +517,10 @@ static void check_attention(uint32_t width, uint32_t position, uint32_t columns)
                 memcpy(key + j * width, keys + (j * KV + h / GROUP) * width, width * 4);
                 memcpy(value + j * width, values + (j * KV + h / GROUP) * width, width * 4);
             }
-            model_attention(width, position + c + 1, scale, queries + (c * HEADS + h) * width, key,
-                            value, expected + (c * HEADS + h) * width);
+            uint32_t count = position + c + 1,
+                     oldest = window && count > window ? count - window : 0;
+            model_attention(width, oldest, count, scale, cap, queries + (c * HEADS + h) * width,
+                            key, value, expected + (c * HEADS + h) * width);
         }
     for (int d = 0; d < DEVICES; d++) {
         if (!machines[d].device)
@@ -498,9 +535,9 @@ static void check_attention(uint32_t width, uint32_t position, uint32_t columns)
                            {value_cache, cache_bytes, 0, true}};
         run(d, "append", (uint32_t[3]){KV * width, all, 1}, append, sizeof append, into, 5);
         struct {
-            uint32_t heads, group, width, position, capacity;
-            float scale;
-        } ask = {HEADS, GROUP, width, position, CAPACITY, scale};
+            uint32_t heads, group, width, position, capacity, window;
+            float scale, cap;
+        } ask = {HEADS, GROUP, width, position, CAPACITY, window ? window : UINT32_MAX, scale, cap};
         argument first[] = {{pages, sizeof pages, 0, false},
                             {queries, out_bytes, 0, false},
                             {key_cache, cache_bytes, 0, false},
@@ -512,9 +549,12 @@ static void check_attention(uint32_t width, uint32_t position, uint32_t columns)
                              {scores, score_bytes, 0, false},
                              {got, out_bytes, 0, true}};
         run(d, "attention_values", (uint32_t[3]){HEADS * 32, columns, 1}, &ask,
-            sizeof ask - sizeof scale, second, 4);
+            sizeof ask - sizeof scale - sizeof cap, second, 4);
         char label[60];
-        snprintf(label, sizeof label, "attention:%u:%u:%u", width, position, columns);
+        int end = snprintf(label, sizeof label, "attention:%u:%u:%u", width, position, columns);
+        if (window)
+            snprintf(label + end, sizeof label - (size_t)end, ":window_%u:cap_%g", window,
+                     (double)cap);
         assert_same(d, label, got, expected, out_bytes);
     }
     free(keys);
@@ -531,36 +571,61 @@ static void check_attention(uint32_t width, uint32_t position, uint32_t columns)
 
 static void attention(void **state)
 {
-    check_attention(64, 0, 1);
-    check_attention(64, 130, 3);
-    check_attention(40, 60, 7);
-    check_attention(264, 63, 1);
+    check_attention(64, 0, 1, 0, 0);
+    check_attention(64, 130, 3, 0, 0);
+    check_attention(40, 60, 7, 0, 0);
+    check_attention(264, 63, 1, 0, 0);
+}
+
+/* One key; the edges of a window within chunks and on their borders; more than there is. */
+static void windows_and_caps(void **state)
+{
+    check_attention(16, 130, 3, 1, 0);
+    check_attention(40, 126, 5, 64, 0.5f);
+    check_attention(64, 197, 4, 70, 2);
+    check_attention(32, 20, 3, 22, 50);
 }
 
 static void gates_and_sums(void **state)
 {
-    enum { COUNT = 321 };
+    enum { ELEMENTS = 107, COLUMNS = 3, COUNT = ELEMENTS * COLUMNS };
     ls__rng rng = {9};
-    uint32_t count = COUNT;
     float *gate = random_floats(&rng, COUNT), *up = random_floats(&rng, COUNT);
-    float gated[COUNT], sums[COUNT], got[COUNT];
     gate[0] = -200;
     gate[1] = 200;
+    enum { SILU, GELU, ADD, BIAS, SCALE, CAP, KERNELS };
+    static const char *const names[KERNELS] = {"silu_gate", "gelu_gate", "add",
+                                               "add_bias",  "scale",     "soft_cap"};
+    float expected[KERNELS][COUNT], got[COUNT];
+    struct {
+        uint32_t elements;
+        float factor;
+    } scalars = {ELEMENTS, 2.5f};
     for (int i = 0; i < COUNT; i++) {
-        gated[i] = model_silu_gate(gate[i], up[i]);
-        sums[i] = up[i] + gate[i];
+        expected[SILU][i] = model_silu_gate(gate[i], up[i]);
+        expected[GELU][i] = model_gelu_gate(gate[i], up[i]);
+        expected[ADD][i] = up[i] + gate[i];
+        expected[BIAS][i] = up[i] + gate[i % ELEMENTS];
+        expected[SCALE][i] = gate[i] * scalars.factor;
+        expected[CAP][i] = model_soft_cap(gate[i], scalars.factor);
     }
-    for (int d = 0; d < DEVICES; d++) {
-        if (!machines[d].device)
+    for (int d = 0; d < DEVICES * KERNELS; d++) {
+        int device = d / KERNELS, kernel = d % KERNELS;
+        if (!machines[device].device)
             continue;
-        argument silu[] = {
+        bool gates = kernel == SILU || kernel == GELU, alone = kernel >= SCALE;
+        argument three[] = {
             {gate, sizeof got, 0, false}, {up, sizeof got, 0, false}, {got, sizeof got, 0, true}};
-        run(d, "silu_gate", (uint32_t[3]){COUNT}, &count, 4, silu, 3);
-        assert_same(d, "silu_gate", got, gated, sizeof got);
-        memcpy(got, up, sizeof got);
-        argument add[] = {{gate, sizeof got, 0, false}, {got, sizeof got, 0, true}};
-        run(d, "add", (uint32_t[3]){COUNT}, &count, 4, add, 2);
-        assert_same(d, "add", got, sums, sizeof got);
+        argument two[] = {{gate, sizeof got, 0, false}, {got, sizeof got, 0, true}};
+        memcpy(got, alone ? gate : up, sizeof got);
+        run(device, names[kernel], (uint32_t[3]){ELEMENTS, COLUMNS, 1}, &scalars, alone ? 8 : 4,
+            gates   ? three
+            : alone ? two + 1
+                    : two,
+            gates   ? 3
+            : alone ? 1
+                    : 2);
+        assert_same(device, names[kernel], got, expected[kernel], sizeof got);
     }
     free(gate);
     free(up);
@@ -569,8 +634,10 @@ static void gates_and_sums(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(quantization),   cmocka_unit_test(matrices),  cmocka_unit_test(embeddings),
-        cmocka_unit_test(norms),          cmocka_unit_test(rotations), cmocka_unit_test(attention),
+        cmocka_unit_test(quantization),   cmocka_unit_test(matrices),
+        cmocka_unit_test(embeddings),     cmocka_unit_test(norms),
+        cmocka_unit_test(norms_of_heads), cmocka_unit_test(rotations),
+        cmocka_unit_test(attention),      cmocka_unit_test(windows_and_caps),
         cmocka_unit_test(gates_and_sums),
     };
     if (argc < 2)
