@@ -252,26 +252,13 @@ ls_status ls__cli_bench_device(const ls__cli_bench *b, const char *name, ls_devi
 {
     ls_device_params params = LS_DEVICE_PARAMS_INIT;
     ls__strbuf cache = {0};
-    ls_status status = LS_OK;
     params.name = name ? name : b->device;
     params.threads = b->threads;
     params.target = name ? NULL : b->target;
-    if (!b->no_cache && b->cache) {
-        ls__strbuf_printf(&cache, "%s", b->cache);
-        status = ls__cli_check_cache(b->cache, error);
-    } else if (!b->no_cache) {
-        ls__cli_default_cache(&cache);
-    }
+    ls_status status = ls__cli_choose_cache(b->cache, b->no_cache, &cache, error);
     params.cache_path = cache.text;
     if (status == LS_OK)
-        status = ls_device_open(&params, device, error);
-    if (status == LS_E_STATE && !params.name) { /* none may be chosen unasked */
-        if (!b->quiet)
-            ls__cli_print_line(stderr, "lockstep: note: on the reference, which is slow: %s",
-                               error->message);
-        params.name = "reference";
-        status = ls_device_open(&params, device, error);
-    }
+        status = ls__cli_open_device(&params, b->quiet, device, error);
     ls__strbuf_finish(&cache);
     return status;
 }

@@ -13,6 +13,7 @@
 
 #include "base/str.h"
 #include "lockstep/base.h"
+#include "lockstep/device.h"
 #include "lockstep/program.h"
 
 enum {
@@ -92,5 +93,14 @@ ls_status ls__cli_filter(const char *program, const void *bytes, size_t size, ch
 /* Whether a folder that was named can be used as such a cache; makes it. The library itself would
  * go on without it. */
 ls_status ls__cli_check_cache(const char *path, ls_error *error);
+
+/* Appends the folder for compiled code to `path`: none, the one that was named (--cache), or the
+ * default. */
+ls_status ls__cli_choose_cache(const char *named, bool none, ls__strbuf *path, ls_error *error);
+
+/* Opens a device. Where none is named and none may be chosen unasked it is the reference, with a note
+ * unless `quiet`. */
+ls_status ls__cli_open_device(ls_device_params *params, bool quiet, ls_device **device,
+                              ls_error *error);
 
 #endif

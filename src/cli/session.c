@@ -188,18 +188,6 @@ static ls_status parse_saves(session *s, ls_error *error)
     return status;
 }
 
-static ls_status choose_cache(session *s, ls_error *error)
-{
-    if (s->job->no_cache)
-        return LS_OK;
-    if (!s->job->cache) {
-        ls__cli_default_cache(&s->cache);
-        return LS_OK;
-    }
-    ls__strbuf_printf(&s->cache, "%s", s->job->cache);
-    return ls__cli_check_cache(s->job->cache, error);
-}
-
 static ls_status open_device(session *s, ls_error *error)
 {
     const ls__cli_job *job = s->job;
@@ -228,15 +216,7 @@ static ls_status open_device(session *s, ls_error *error)
                         "--sanitize looks at the kernel as it is written, so not with --lower");
     if (needs_reference)
         params.name = "reference";
-    ls_status status = ls_device_open(&params, &s->device, error);
-    if (status == LS_E_STATE && !params.name) { /* none may be chosen unasked: somebody asks now */
-        if (!job->quiet)
-            ls__cli_print_line(stderr, "lockstep: note: on the reference, which is slow: %s",
-                               error->message);
-        params.name = "reference";
-        status = ls_device_open(&params, &s->device, error);
-    }
-    return status;
+    return ls__cli_open_device(&params, job->quiet, &s->device, error);
 }
 
 static ls_status create_buffer(session *s, const ls_param_info *param, ls_error *error)
@@ -318,7 +298,7 @@ static ls_status set_up(session *s, ls_error *error)
     /* The default budget of a device without memory of its own is half of the host's. */
     uint64_t limit = job->budget_bytes ? job->budget_bytes : ls__os_memory_bytes() / 2;
     uint64_t header = 65536 + 64; /* at most, of a .npy file that NumPy writes unasked */
-    ls_status status = choose_cache(s, error);
+    ls_status status = ls__cli_choose_cache(job->cache, job->no_cache, &s->cache, error);
     if (status == LS_OK)
         status = ls__cli_load_module(job->file, job->defines, job->define_count, s->cache.text,
                                      &s->module, error);

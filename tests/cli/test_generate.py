@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """lockstep generate: the same text and the same logits on every device, stops, ends, wrong input."""
 
+import json
+import math
 import os
 import re
 import subprocess
@@ -59,6 +61,27 @@ class Generate(cli.Case):
         self.bad(*MODEL, "-p", "x", "--system", "y", says="--system is of --chat", status=2)
         self.bad(*MODEL, "-p", "x", "--chat", "--date", "yesterday", says="no day such as", status=2)
 
+    def test_log_probabilities(self):
+        """Of all tokens they are a distribution; lines are the same bytes everywhere."""
+        options = [*MODEL, "-p", "Hello", "-n", "3", "--logprobs"]
+        result = self.run_command(*options, "4", "--logprobs-file", "a.jsonl")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        lines = [json.loads(line) for line in self.path("a.jsonl").read_text().splitlines()]
+        self.assertLessEqual(len(lines), 3)
+        for line in lines:
+            self.assertEqual(line["top"][0]["id"], line["id"])  # temperature 0: the best one
+            best = [token["logprob"] for token in line["top"]]
+            self.assertEqual((best, len(best)), (sorted(best, reverse=True), 4))
+            self.assertTrue(bytes.fromhex(line["hex"]).decode(errors="replace") == line["text"] or line["text"] is None)
+        self.assertEqual(self.run_command(*options, "4", "--threads", "1").stderr,
+                         "\n" + self.path("a.jsonl").read_text())
+        every = json.loads(self.run_command(*options, "100").stderr.splitlines()[1])["top"]
+        self.assertLess(sum(math.exp(token["logprob"]) for token in every), 1)
+        self.assertNotIn("top", self.run_command(*options, "0").stderr)
+        self.bad(*MODEL, "-p", "x", "--logprobs", "101", says="--logprobs", status=2)
+        self.bad(*MODEL, "-p", "x", "--logprobs-file", "f", says="is of --logprobs", status=2)
+        self.bad(*options, "1", "--logprobs-file", "absent/f", says="absent")
+
     def test_standard_input_and_numbers(self):
         result = subprocess.run([cli.COMMAND, *MODEL, "-n", "3", "-v"], cwd=self.folder, input=b"From a pipe",
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=True)
@@ -70,7 +93,7 @@ class Generate(cli.Case):
         self.bad(*MODEL, "-p", "x", "--top-p", "much", says="'much' is no number", status=2)
         self.bad(*MODEL, "-p", "x", "-n", "-1", says="--tokens", status=2)
         self.bad(*MODEL, "-p", "x", "--top-p", "2", says="top_p is 2, not from 0 to 1")
-        self.bad(*MODEL, "-p", "", says="the prompt is empty")
+        self.bad(*MODEL, "-p", "", says="the text is empty")
         self.bad(*MODEL, "-p", "x" * 300, says="the context of 256")
         self.bad(*MODEL, "-p", "x", "--context", "1000", says="1000 positions")
         self.bad(*MODEL, "-p", "x", "--device", "none", says="none")

@@ -154,6 +154,14 @@ static void draws_are_fixed(void **state)
     assert_int_equal(hash, 0x6b973575);
 }
 
+/* log(1 + e^-1 + e^-2) + 3, and one token alone. */
+static void log_sums(void **state)
+{
+    const float logits[3] = {2, 3, 1};
+    assert_true(fabs(ls_logits_log_sum(logits, 3) - 3.4076059644) < 2e-7);
+    assert_true(ls_logits_log_sum(logits, 1) == 2);
+}
+
 static void parameters_are_checked(void **state)
 {
     ls_sampler *sampler = NULL;
@@ -186,6 +194,7 @@ int main(void)
         cmocka_unit_test(draws_follow_the_probabilities),
         cmocka_unit_test(limits_keep_the_best),
         cmocka_unit_test(draws_are_fixed),
+        cmocka_unit_test(log_sums),
         cmocka_unit_test(parameters_are_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

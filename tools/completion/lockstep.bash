@@ -81,7 +81,7 @@ _lockstep()
         ;;
     --output | -o | --report | --compare | --config | --trace-signals | --output-vcd | --stimulus-vcd | --events | \
         --events-reference | --input-commands | --bus-trace-csv | --cosim-perf-json | --jtag-replay | --record | --replay | \
-        --dump-dff | --run-params)
+        --dump-dff | --run-params | --logprobs-file)
         COMPREPLY=($(compgen -f -- "$current"))
         return
         ;;
@@ -131,7 +131,7 @@ _lockstep()
     generate)
         common+=" --model --prompt --tokens --stop --special --chat --system --date --context --temperature --top-k --top-p --min-p --seed"
         common+=" --repeat-penalty --frequency-penalty --presence-penalty --penalty-window --device --threads --target"
-        common+=" --chunk --cache --no-cache --digest --verbose"
+        common+=" --chunk --cache --no-cache --logprobs --logprobs-file --digest --verbose"
         ;;
     inspect) common+=" --full --json" ;;
     tokenize) common+=" --model --file --no-bos --no-special --lossy --ids --json --count --decode" ;;

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Models as the commands open them. */
+#include "cli/model.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/mem.h"
+#include "base/status.h"
+#include "cli/cli.h"
+
+enum {
+    KEY_CONTEXT = 0x1000,
+    KEY_CHUNK,
+    KEY_DEVICE,
+    KEY_THREADS,
+    KEY_TARGET,
+    KEY_CACHE,
+    KEY_NO_CACHE,
+    MOST_THREADS = 4096,
+    MOST_CHUNK = 4096
+};
+
+/* --- the command line ------------------------------------------------------------------------- */
+
+uint32_t ls__cli_count_option(const struct argp_state *state, const char *name, const char *text,
+                              uint32_t most)
+{
+    int64_t value;
+    ls_error error;
+    if (ls__cli_parse_integer(text, 0, most, &value, &error) != LS_OK)
+        ls__cli_usage_error(state, "%s: %s", name, error.message);
+    return (uint32_t)value;
+}
+
+float ls__cli_float_option(const struct argp_state *state, const char *name, const char *text)
+{
+    char *end;
+    float value = strtof(text, &end);
+    if (end == text || *end)
+        ls__cli_usage_error(state, "%s: '%s' is no number", name, text);
+    return value;
+}
+
+int64_t ls__cli_date_option(const struct argp_state *state, const char *text)
+{
+    struct tm day = {0};
+    const char *end = strptime(text, "%Y-%m-%d", &day);
+    if (!end || *end)
+        ls__cli_usage_error(state, "--date: '%s' is no day such as 2026-01-31", text);
+    return timegm(&day);
+}
+
+static const struct argp_option options[] = {
+    {"model", 'm', "FILE", 0, "The model (GGUF; required)", 1},
+    {"context", KEY_CONTEXT, "N", 0, "Tokens at most (default: the model's, at most 4096)", 1},
+    {"device", KEY_DEVICE, "NAME", 0, "Compute on this device", 30},
+    {"threads", KEY_THREADS, "N", 0, "Threads of the cpu device (default: all cores)", 30},
+    {"target", KEY_TARGET, "NAME", 0, LS__CLI_TARGET_HELP, 30},
+    {"chunk", KEY_CHUNK, "N", 0, "Tokens of the prompt computed together (default: 64)", 30},
+    {"cache", KEY_CACHE, "DIR", 0, "Keep compiled code there", 30},
+    {"no-cache", KEY_NO_CACHE, NULL, 0, "Compile anew and keep nothing", 30},
+    {0},
+};
+
+static error_t parse_option(int key, char *text, struct argp_state *state)
+{
+    ls__cli_model *m = state->input;
+    switch (key) {
+    case 'm':
+        m->path = text;
+        return 0;
+    case KEY_CONTEXT:
+        m->context = ls__cli_count_option(state, "--context", text, UINT32_MAX);
+        return 0;
+    case KEY_CHUNK:
+        m->chunk = ls__cli_count_option(state, "--chunk", text, MOST_CHUNK);
+        return 0;
+    case KEY_DEVICE:
+        m->device_name = text;
+        return 0;
+    case KEY_THREADS:
+        m->threads = ls__cli_count_option(state, "--threads", text, MOST_THREADS);
+        return 0;
+    case KEY_TARGET:
+        m->target = text;
+        return 0;
+    case KEY_CACHE: /* of this and --no-cache the last counts */
+        m->cache = text;
+        m->no_cache = false;
+        return 0;
+    case KEY_NO_CACHE:
+        m->no_cache = true;
+        return 0;
+    case ARGP_KEY_END:
+        if (!m->path)
+            argp_error(state, "a model is needed: -m FILE");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+const struct argp ls__cli_model_argp = {.options = options, .parser = parse_option};
+
+/* --- opening ---------------------------------------------------------------------------------- */
+
+static ls_status open_device(ls__cli_model *m, ls_error *error)
+{
+    ls_device_params params = LS_DEVICE_PARAMS_INIT;
+    ls__strbuf cache = {0};
+    params.name = m->device_name;
+    params.threads = m->threads;
+    params.target = m->target;
+    ls_status status = ls__cli_choose_cache(m->cache, m->no_cache, &cache, error);
+    params.cache_path = cache.text;
+    if (status == LS_OK)
+        status = ls__cli_open_device(&params, false, &m->device, error);
+    ls__strbuf_finish(&cache);
+    return status;
+}
+
+static ls_status read_template(ls__cli_model *m, const ls_gguf *gguf, ls_error *error)
+{
+    const char *text;
+    uint64_t length;
+    const ls_gguf_value *value = ls_gguf_find_value(gguf, "tokenizer.chat_template");
+    if (!value || !ls_gguf_text(value, 0, &text, &length)) {
+        ls__fail(error, LS_E_NOT_FOUND, "the model has no chat template (tokenizer.chat_template)");
+        return ls__fail_hint(error, LS_E_NOT_FOUND,
+                             "lockstep generate goes on with a text without one");
+    }
+    return ls_chat_template_create(text, (size_t)length, &m->chat_template, error);
+}
+
+ls_status ls__cli_model_open(ls__cli_model *m, bool needs_template, ls_error *error)
+{
+    ls_model_params params = LS_MODEL_PARAMS_INIT;
+    ls_gguf *gguf = NULL;
+    ls_status status = ls_gguf_open(m->path, &gguf, error);
+    if (status == LS_OK)
+        status = ls_tokenizer_create(gguf, &m->tokenizer, error);
+    if (status == LS_OK && needs_template)
+        status = read_template(m, gguf, error);
+    if (status == LS_OK)
+        status = open_device(m, error);
+    params.device = m->device;
+    params.gguf = gguf;
+    if (status == LS_OK)
+        status = ls_model_load(&params, &m->model, error);
+    ls_gguf_destroy(&gguf);
+    if (status != LS_OK)
+        return status;
+    m->info.struct_size = sizeof m->info;
+    m->vocabulary.struct_size = sizeof m->vocabulary;
+    ls_model_describe(m->model, &m->info);
+    ls_tokenizer_describe(m->tokenizer, &m->vocabulary);
+    if (m->vocabulary.token_count > m->info.vocabulary) /* rows without a name are padding */
+        return ls__fail(error, LS_E_FORMAT, "%" PRIu32 " tokens have a name, but %" PRIu32 " a row",
+                        m->vocabulary.token_count, m->info.vocabulary);
+    return LS_OK;
+}
+
+ls_status ls__cli_model_session(const ls__cli_model *m, ls_session **session, ls_error *error)
+{
+    ls_session_params params = LS_SESSION_PARAMS_INIT;
+    params.context = m->context;
+    params.chunk = m->chunk;
+    return ls_session_create(m->model, &params, session, error);
+}
+
+void ls__cli_model_close(ls__cli_model *m)
+{
+    ls_model_destroy(&m->model);
+    ls_device_destroy(&m->device, NULL);
+    ls_chat_template_destroy(&m->chat_template);
+    ls_tokenizer_destroy(&m->tokenizer);
+}
+
+/* --- tokens ----------------------------------------------------------------------------------- */
+
+ls_status ls__cli_tokens_reserve(ls__cli_tokens *t, uint64_t count, ls_error *error)
+{
+    if (count <= t->capacity)
+        return LS_OK;
+    uint64_t capacity = count < UINT64_C(2) * t->capacity ? UINT64_C(2) * t->capacity : count;
+    uint32_t *ids = capacity <= UINT32_MAX ? ls__mem_realloc(t->ids, capacity, sizeof *ids) : NULL;
+    if (!ids)
+        return ls__fail_oom(error, capacity * sizeof *ids);
+    t->ids = ids;
+    t->capacity = (uint32_t)capacity;
+    return LS_OK;
+}
+
+ls_status ls__cli_tokens_add(ls__cli_tokens *t, uint32_t id, ls_error *error)
+{
+    ls_status status = ls__cli_tokens_reserve(t, (uint64_t)t->count + 1, error);
+    if (status == LS_OK)
+        t->ids[t->count++] = id;
+    return status;
+}
+
+void ls__cli_tokens_finish(ls__cli_tokens *t)
+{
+    ls__mem_free(t->ids);
+    *t = (ls__cli_tokens){0};
+}
+
+ls_status ls__cli_model_encode(const ls__cli_model *m, const ls_encode_params *params,
+                               ls__cli_tokens *tokens, ls_error *error)
+{
+    uint64_t count = 0;
+    ls_status status = ls_tokenizer_encode(m->tokenizer, params, NULL, 0, &count, error);
+    if (status == LS_OK && count == 0)
+        status = ls__fail(error, LS_E_INVALID_ARGUMENT, "the text is empty");
+    if (status == LS_OK)
+        status = ls__cli_tokens_reserve(tokens, count, error);
+    if (status == LS_OK)
+        status = ls_tokenizer_encode(m->tokenizer, params, tokens->ids, count, &count, error);
+    tokens->count = status == LS_OK ? (uint32_t)count : 0;
+    return status;
+}
+
+/* The name of a token as text (free with ls__mem_free), or NULL. */
+static char *token_text(const ls__cli_model *m, uint32_t id)
+{
+    ls_token token;
+    if (id == LS_NO_TOKEN || ls_tokenizer_token(m->tokenizer, id, &token, NULL) != LS_OK)
+        return NULL;
+    char *text = ls__mem_alloc(token.length + 1, 1);
+    if (text)
+        memcpy(text, token.bytes, token.length);
+    return text;
+}
+
+ls_status ls__cli_model_encode_chat(const ls__cli_model *m, const ls_chat_message *messages,
+                                    size_t count, int64_t date, ls__cli_tokens *tokens,
+                                    ls_error *error)
+{
+    ls_chat_params chat = LS_CHAT_PARAMS_INIT;
+    ls_encode_params params = LS_ENCODE_PARAMS_INIT;
+    char *bos = token_text(m, m->vocabulary.bos), *eos = token_text(m, m->vocabulary.eos);
+    char *text = NULL;
+    size_t length = 0;
+    chat.messages = messages;
+    chat.message_count = count;
+    chat.add_generation_prompt = true;
+    chat.bos_token = bos;
+    chat.eos_token = eos;
+    chat.unix_seconds = date;
+    ls_status status = ls_chat_template_render(m->chat_template, &chat, &text, &length, error);
+    params.text = text;
+    params.length = length;
+    params.special = true;
+    params.bare = status == LS_OK && bos && strncmp(text, bos, strlen(bos)) == 0;
+    if (status == LS_OK)
+        status = ls__cli_model_encode(m, &params, tokens, error);
+    ls_text_destroy(&text);
+    ls__mem_free(bos);
+    ls__mem_free(eos);
+    return status;
+}

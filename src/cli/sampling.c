@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Options of sampling (docs/sampling.md). */
+#include "cli/sampling.h"
+
+#include "cli/cli.h"
+
+enum {
+    KEY_TEMPERATURE = 0x2000,
+    KEY_TOP_K,
+    KEY_TOP_P,
+    KEY_MIN_P,
+    KEY_SEED,
+    KEY_REPEAT_PENALTY,
+    KEY_FREQUENCY_PENALTY,
+    KEY_PRESENCE_PENALTY,
+    KEY_PENALTY_WINDOW
+};
+
+const ls_sampler_params ls__cli_sampling_default = {
+    .struct_size = sizeof(ls_sampler_params), .top_k = 40, .top_p = 0.95f};
+
+static const struct argp_option options[] = {
+    {"temperature", KEY_TEMPERATURE, "T", 0,
+     "0: always the best token (default of generate; of chat: 0.8)", 20},
+    {"top-k", KEY_TOP_K, "N", 0, "Only from the N best; 0: from all (default: 40)", 20},
+    {"top-p", KEY_TOP_P, "P", 0, "Only from the best of probability P together (default: 0.95)",
+     20},
+    {"min-p", KEY_MIN_P, "P", 0, "Only from those of P times the best's probability", 20},
+    {"seed", KEY_SEED, "N", 0, "The same seed gives the same text (default: 0)", 20},
+    {"repeat-penalty", KEY_REPEAT_PENALTY, "X", 0, "Divide logits of late tokens (default: 1)", 20},
+    {"frequency-penalty", KEY_FREQUENCY_PENALTY, "X", 0, "Subtract for each time a token came", 20},
+    {"presence-penalty", KEY_PRESENCE_PENALTY, "X", 0, "Subtract when a token came", 20},
+    {"penalty-window", KEY_PENALTY_WINDOW, "N", 0, "Tokens that count as late (default: 64)", 20},
+    {0},
+};
+
+static error_t parse_option(int key, char *text, struct argp_state *state)
+{
+    ls_sampler_params *p = state->input;
+    int64_t seed;
+    ls_error error;
+    switch (key) {
+    case KEY_TEMPERATURE:
+        p->temperature = ls__cli_float_option(state, "--temperature", text);
+        return 0;
+    case KEY_TOP_K:
+        p->top_k = ls__cli_count_option(state, "--top-k", text, UINT32_MAX);
+        return 0;
+    case KEY_TOP_P:
+        p->top_p = ls__cli_float_option(state, "--top-p", text);
+        return 0;
+    case KEY_MIN_P:
+        p->min_p = ls__cli_float_option(state, "--min-p", text);
+        return 0;
+    case KEY_SEED:
+        if (ls__cli_parse_integer(text, 0, UINT64_MAX, &seed, &error) != LS_OK)
+            ls__cli_usage_error(state, "--seed: %s", error.message);
+        p->seed = (uint64_t)seed;
+        return 0;
+    case KEY_REPEAT_PENALTY:
+        p->repetition_penalty = ls__cli_float_option(state, "--repeat-penalty", text);
+        return 0;
+    case KEY_FREQUENCY_PENALTY:
+        p->frequency_penalty = ls__cli_float_option(state, "--frequency-penalty", text);
+        return 0;
+    case KEY_PRESENCE_PENALTY:
+        p->presence_penalty = ls__cli_float_option(state, "--presence-penalty", text);
+        return 0;
+    case KEY_PENALTY_WINDOW:
+        p->window = ls__cli_count_option(state, "--penalty-window", text, UINT32_MAX);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+const struct argp ls__cli_sampling_argp = {.options = options, .parser = parse_option};
+
+ls_status ls__cli_sampling_create(const ls_sampler_params *params, const ls__cli_model *model,
+                                  ls_sampler **sampler, ls_error *error)
+{
+    ls_sampler_params all = *params;
+    all.vocabulary = model->vocabulary.token_count;
+    return ls_sampler_create(&all, sampler, error);
+}

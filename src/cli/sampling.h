@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How the commands of language models choose tokens: the options, and the sampler that they ask
+ * for. */
+#ifndef LS_CLI_SAMPLING_H
+#define LS_CLI_SAMPLING_H
+
+#include "cli/model.h"
+
+/* Options for argp; the input are the ls_sampler_params, which begin as ls__cli_sampling_default.
+ */
+extern const struct argp ls__cli_sampling_argp;
+extern const ls_sampler_params ls__cli_sampling_default;
+
+/* A sampler for the tokens of this model that have a name. */
+ls_status ls__cli_sampling_create(const ls_sampler_params *params, const ls__cli_model *model,
+                                  ls_sampler **sampler, ls_error *error);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What logits say of probabilities (docs/sampling.md). */
+#include "base/os.h"
+#include "lockstep/llm.h"
+
+#include "lockstep/kernel.h" /* last: its macros have plain names */
+
+double ls_logits_log_sum(const float *logits, uint32_t count)
+{
+    ls__os_fenv saved;
+    ls__os_fenv_enter(&saved);
+    float top = logits[ls_logits_best(logits, count)];
+    double sum = 0;
+    for (uint32_t i = 0; i < count; i++)
+        sum = sum + (double)exp(logits[i] - top);
+    double result = (double)top + (double)log((float)sum);
+    ls__os_fenv_leave(&saved);
+    return result;
+}
