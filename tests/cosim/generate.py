@@ -117,7 +117,7 @@ def write_case(folder, meta, source, commands, plan, rng):
     script = [read, *commands, f"write_json{integers} {folder / 'netlist.json'}",
               f"write_json {folder / 'plain.json'}"]
     (folder / "passes.ys").write_text("\n".join(script) + "\n", encoding="utf-8")
-    run_icarus.call(["yosys", "-q", "-s", folder / "passes.ys"], 60)
+    run_icarus.call(["yosys", "-q", "-s", folder / "passes.ys"], 300)
     with open(folder / "stimulus.vcd", "w", encoding="ascii") as file:
         stimulus.write(plan, file, "top", rng)
     meta["clocks"] = plan.clocks

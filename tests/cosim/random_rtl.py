@@ -154,7 +154,10 @@ class Design:
                         f"        {made.name} <= {made.name}_n == 2'd2;\n    end\n")
                 base = None
             elif kind == "gate":
-                enable = self.expression(1, self.usable(None))
+                # Behind a flip-flop the latch closes at an instant after the inputs have changed: then
+                # what it holds comes from one that is at rest.
+                signals = self.usable(None) if base else [Signal(self.special("gate", 8), 8)]
+                enable = self.expression(1, signals)
                 text = (f"    reg {made.name}_l = 1'b0;\n    always @* if (!{source.name}) "
                         f"{made.name}_l = {enable};\n"
                         f"    wire {made.name} = {source.name} & {made.name}_l;\n")
@@ -387,10 +390,11 @@ class Design:
         rng = self.rng
         clock = rng.choice(self.clocks)
         edge = rng.choice(["posedge", "negedge"])
-        signals = self.usable(self.latch_of(clock, edge))
+        latch = self.latch_of(clock, edge)
+        signals = self.usable(latch)
         out = self.new("r", max(2, self.width(self.limits.shift)))
         width = rng.randint(1, out.width - 1)
-        index = self.new("w", rng.randint(1, 8))
+        index = self.new("w", rng.randint(1, 8), latch=latch)
         place = self.expression(index.width, signals)
         data, enable = self.expression(width, signals), self.expression(1, signals)
         self.give([index, out],
@@ -403,7 +407,8 @@ class Design:
         clock = rng.choice(self.clocks)
         edge = rng.choice(["posedge", "posedge", "negedge"])
         two_edges = rng.random() < 0.3     # some ports write at the other edge of the clock
-        signals = self.usable(None if two_edges else self.latch_of(clock, edge))
+        latch = None if two_edges else self.latch_of(clock, edge)
+        signals = self.usable(latch)
         width = self.width()
         bits = rng.randint(1, self.limits.memory_words.bit_length() - 1)
         words = 1 << bits
@@ -416,7 +421,7 @@ class Design:
         pins, other = [], []
 
         def pin(stem, size):
-            wire = self.new(stem, size)
+            wire = self.new(stem, size, latch=latch)
             pins.append(f"    {wire.declaration('wire')} = "
                         f"{self.expression(size, signals)};\n")
             gives.append(wire)
@@ -451,7 +456,7 @@ class Design:
             out = self.new("q", width)
             kind = rng.choice(["now", "edge", "edge", "enabled", "newest", "reset", "wide", "wide now"])
             if kind.startswith("wide"):
-                out = self.new("q", 2 * width)
+                out = self.new("q", 2 * width, latch=latch if kind == "wide now" else None)
                 words = ", ".join(f"{name}[{address}]" for address in reversed(neighbours()))
                 text.append(f"    {out.declaration('wire' if kind == 'wide now' else 'reg')};\n")
                 if kind == "wide now":
@@ -462,6 +467,7 @@ class Design:
                 continue
             address = pin("a", bits)
             if kind == "now":
+                out.latch = latch
                 reads.append(f"    assign {out.name} = {name}[{address}];\n")
                 text.append(f"    {out.declaration('wire')};\n")
             elif kind == "newest":
@@ -534,7 +540,8 @@ class Design:
         """Two instances of a module of its own, with a flip-flop and some logic."""
         rng = self.rng
         clock = rng.choice(self.clocks)
-        signals = self.usable(self.latch_of(clock, "posedge"))
+        latch = self.latch_of(clock, "posedge")
+        signals = self.usable(latch)
         width, other = self.width(), self.width()
         name = self.new("part", 1).name
         a, b = Signal("a", width, rng.random() < 0.4), Signal("b", other)
@@ -551,8 +558,8 @@ class Design:
             f"{inner}    always @(posedge clk) q <= {data};\n    assign y = {result};\nendmodule\n")
         gives, text = [], ""
         for _ in range(2):
-            out = self.new("y", width)
-            wires = [self.new("p", width), self.new("p", other)]
+            out = self.new("y", width, latch=latch)
+            wires = [self.new("p", width, latch=latch), self.new("p", other, latch=latch)]
             for wire in wires:
                 text += (f"    {wire.declaration('wire')} = "
                          f"{self.expression(wire.width, signals)};\n")
@@ -583,7 +590,7 @@ class Design:
                              [name for name, kind in self.kinds.items() if kind == "clock"],
                              self.periods, {name: value for name, value, _ in self.resets},
                              [name for name, kind in self.kinds.items()
-                              if kind in ("between", "open", "choose", "set", "clear", "load",
+                              if kind in ("between", "open", "choose", "gate", "set", "clear", "load",
                                           "loaded")], {}, length)
         if "choose" in self.kinds:
             plan.only_while["choose"] = [(clock, 0) for clock in plan.clocks]
