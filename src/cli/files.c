@@ -6,6 +6,8 @@
 #include "base/mem.h"
 #include "base/os.h"
 #include "base/status.h"
+#include "base/str.h"
+#include "testbench/source.h"
 
 struct ls__cli_file {
     char *path;
@@ -36,9 +38,19 @@ static void add(ls__cli_files *files, const char *path, bool is_output)
     files->count++;
 }
 
+static void add_read(void *context, const char *path)
+{
+    add(context, path, false);
+}
+
 void ls__cli_files_read(ls__cli_files *files, const char *path)
 {
-    add(files, path, false);
+    bool is_source = path && (ls__str_ends_in(path, ".kc") || ls__str_ends_in(path, ".v") ||
+                              ls__str_ends_in(path, ".sv"));
+    if (is_source)
+        ls__source_visit_files(path, add_read, files);
+    else
+        add(files, path, false);
 }
 
 void ls__cli_files_write(ls__cli_files *files, const char *path)

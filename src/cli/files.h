@@ -14,7 +14,7 @@ typedef struct ls__cli_files {
     bool failed; /* memory ran out */
 } ls__cli_files;
 
-/* `path` may be NULL: no file. It is copied. */
+/* `path` may be NULL: no file. It is copied. What a source (.kc, .v, .sv) includes is read, too. */
 void ls__cli_files_read(ls__cli_files *files, const char *path);
 void ls__cli_files_write(ls__cli_files *files, const char *path);
 

@@ -29,9 +29,9 @@ static severity judge(const ls__claim *a, const ls__claim *b)
     if (both_pins && a->model == LS__MODEL_FLASH && b->model == LS__MODEL_FLASH &&
         a->owner != b->owner) /* a shared bus, unless both are selected at once */
         return is_same(a->select, b->select) ? NOTE : QUIET;
-    /* Its source may drive the input, or only look at it. */
+    /* What a user's source leaves alone stays: they may drive an input in turn. */
     if (a->is_users || b->is_users)
-        return QUIET;
+        return NOTE;
     if (b->kind != LS__CLAIM_PIN || both_pins)
         return ERROR;
     /* A pin on a clock, a constant or the reset. */

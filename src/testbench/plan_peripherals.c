@@ -9,13 +9,15 @@
 #include "base/mem.h"
 #include "base/status.h"
 #include "testbench/plan_private.h"
+#include "testbench/source.h"
 
 enum { UART_QUEUE = 256, GPIO_QUEUE = 64 };
 
 /* One that is being put together. */
 typedef struct builder {
     ls__planner *p;
-    const char *place; /* in the configuration, for messages */
+    const char *place;  /* in the configuration, for messages */
+    const char *source; /* text of the user's; NULL: built in, or not readable */
     ls_peripheral made;
     ls__model model;
     LS__VEC(ls_pin) pins;
@@ -85,7 +87,10 @@ static void claim_pins(const builder *b)
             select = b->pins.items[i].signal;
     for (uint32_t i = 0; i < b->pins.count; i++) {
         const ls_pin *pin = &b->pins.items[i];
-        if (pin->drives && pin->signal.width)
+        /* A user's source may drive an input, or only look at it. */
+        bool drives = pin->drives &&
+                      (!b->made.path || (b->source && ls__source_assigns(b->source, pin->name)));
+        if (drives && pin->signal.width)
             ls__planner_claim(b->p, (ls__claim){.kind = LS__CLAIM_PIN,
                                                 .signal = pin->signal,
                                                 .place = place_of_pin(b, pin->name),
@@ -442,6 +447,38 @@ static void add_given_parameters(builder *b, const ls__config_peripheral *c)
         add_parameter(b, "report", 1);
 }
 
+/* Whether a pin on an input of the design drives it: built-in types also look at inputs. */
+static bool drives_input(const builder *b, const char *pin)
+{
+    switch (b->model.kind) {
+    case LS__MODEL_BUS:
+    case LS__MODEL_UART_TX:
+        return false;
+    case LS__MODEL_FLASH:
+        return pin[0] == 'q';
+    case LS__MODEL_GPIO:
+        return strncmp(pin, "out", 3) == 0;
+    case LS__MODEL_JTAG:
+        return strcmp(pin, "tdo") != 0;
+    default:
+        return true;
+    }
+}
+
+static void set_source(builder *b, const ls__config_peripheral *c)
+{
+    ls__planner *p = b->p;
+    char *path = c->source ? ls__plan_path(p->params.config_path, c->source, 0) : NULL;
+    if (!path)
+        return;
+    b->made.path = ls__arena_strdup(&p->arena, path, strlen(path));
+    ls__mem_free(path);
+    char *text = ls__source_read(b->made.path);
+    if (text)
+        ls__vec_push(&p->arena, &p->files, (void *)text);
+    b->source = text;
+}
+
 static void plan_peripheral(ls__planner *p, const ls__config_peripheral *c, uint32_t index)
 {
     const char *place = ls__arena_printf(&p->arena, ".peripherals[%u]", index);
@@ -451,19 +488,13 @@ static void plan_peripheral(ls__planner *p, const ls__config_peripheral *c, uint
         ls_signal_ref ref = {0};
         if (wire->signal &&
             ls__planner_find(p, wire->signal, true, &ref, "%s.pins.%s", place, wire->pin))
-            add_pin(&b, wire->pin, ref, is_input(p, ref));
+            add_pin(&b, wire->pin, ref, is_input(p, ref) && drives_input(&b, wire->pin));
         else
             ls__vec_push(&p->arena, &b.pins,
                          ((ls_pin){.name = wire->pin, .constant = wire->constant}));
     }
     add_given_parameters(&b, c);
-    if (c->source) {
-        char *path = ls__plan_path(p->params.config_path, c->source, 0);
-        if (path) {
-            b.made.path = ls__arena_strdup(&p->arena, path, strlen(path));
-            ls__mem_free(path);
-        }
-    }
+    set_source(&b, c);
     if (c->image) {
         uint64_t each = plan_image(&b, c->image, ls__planner_file);
         if (each)

@@ -348,6 +348,63 @@ class Cosim(cli.Case):
         self.assertEqual(notes(constant_ports={}, uarts=[
             {"name": "u", "rx": "enable", "tx": "last", "baud_rate": 115200}]), "")
 
+    def test_peripherals_of_users_on_one_input(self):
+        self.write("drive.kc", "static void drive_step(struct drive_pins *pins, const struct drive_parameters "
+                   "*parameters, const struct step *step, u32 *memory, const u8 *image, u64 image_bytes, u64 "
+                   "*events) { pins->led = step->edge & 1ul; }\n")
+        self.write("look.kc", "static void look_step(struct look_pins *pins, const struct look_parameters "
+                   "*parameters, const struct step *step, u32 *memory, const u8 *image, u64 image_bytes, u64 "
+                   "*events) { if (pins->led == memory[0]) memory[0] = 1u; /* pins->led = 1 */ }\n")
+
+        def notes(*kinds, **changes):
+            self.config(num_cycles=4, peripherals=[
+                {"name": f"p{i}", "type": kind, "source": f"{kind}.kc", "pins": {"led": "enable"}}
+                for i, kind in enumerate(kinds)], **changes)
+            result = self.run_command("cosim", "counter.json", "--config", "config.json",
+                                      "--no-cache", "--form", "table")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            return result.stderr
+        self.assertEqual(notes("drive", "drive", constant_ports={}),
+                         "lockstep: note: config.json: .peripherals[0].pins.led and "
+                         ".peripherals[1].pins.led both drive enable\n")
+        for kinds in (("drive", "look"), ("look", "drive"), ("look", "look")):
+            self.assertEqual(notes(*kinds, constant_ports={}), "", kinds)
+        self.assertEqual(notes("look", constant_ports={"enable": 1}), "")
+        self.assertIn(".constant_ports.enable and .peripherals[0].pins.led both drive enable",
+                      notes("drive", constant_ports={"enable": 1}))
+
+    def test_built_in_peripherals_look_at_inputs(self):
+        """An input that a built-in type looks at is not driven by it: a clock, a line, a pin."""
+        self.config(num_cycles=20, peripherals=[
+            {"name": "bus", "type": "wishbone_trace",
+             "pins": {"clk": "clk", "cyc": "enable", "stb": "enable", "we": "enable", "adr": "count",
+                      "dat_w": "count", "dat_r": "count"}},
+            {"name": "pins", "type": "gpio", "pins": {"in0": "clk", "in1": "enable"}},
+            {"name": "line", "type": "uart_tx", "pins": {"tx": "reset"}, "parameters": {"bit_edges": 8}}])
+        self.cosim("--bus-trace-csv", "bus.csv")
+        rows = self.path("bus.csv").read_text().splitlines()[1:]
+        self.assertGreater(len(rows), 10)
+        self.assertTrue(all(",bus,wishbone,WR,0x" in row for row in rows), rows)
+        self.assertEqual([int(row.split(",")[0]) % 2 for row in rows], [1] * len(rows)) # rising edges
+
+    def test_what_sources_include_is_not_overwritten(self):
+        self.path("sub").mkdir()
+        self.write("sub/own.kc", "#include \"rules.kc\"\n")
+        self.write("sub/rules.kc", '#include "deep.kc"\n')
+        self.write("sub/deep.kc", "x")
+        self.write("top.v", '`include "sub/defines.vh"\n// `include "free"\n'
+                   'initial $readmemh ( "words.hex", ram);\n')
+        for name in ("sub/defines.vh", "words.hex", "free"):
+            self.write(name, "y")
+        self.config(peripherals=[{"type": "own", "source": "sub/own.kc"}])
+        for name in ("sub/rules.kc", "sub/deep.kc", "sub/defines.vh", "words.hex", "top.v"):
+            for command in (("cosim", "top.v", "--config", "config.json", "--output-vcd", name),
+                            ("sim", "top.v", "stimulus.vcd", name)):
+                if command[0] == "cosim" or not name.endswith(".kc"):
+                    self.bad(*command, says=f"'{name}' is both read and written")
+        result = self.run_command("sim", "top.v", "stimulus.vcd", "free")
+        self.assertNotIn("read and written", result.stderr)
+
     def test_outputs_are_each_for_itself(self):
         result = self.run_command("cosim", "counter.json", "--config", "config.json", "--no-cache",
                                   "--output-vcd", "/dev/full", "--stimulus-vcd", "in.vcd",
