@@ -185,18 +185,27 @@ def byte_tokens():
     return [chr(byte) if byte in kept else chr(256 + others.index(byte)) for byte in range(256)]
 
 
+# Of elements in blocks of random bytes, with a scale of 1 and this minimum.
+DEVIATIONS = {"Q4_0": (4.6, 0), "Q4_1": (4.6, -7.5), "Q5_0": (9.2, 0), "Q5_1": (9.2, -15.5), "Q8_0": (74, 0),
+              "Q2_K": (14, 1.5), "Q3_K": (43, 0), "Q4_K": (260, 7.5), "Q5_K": (520, 15.5), "Q6_K": (1370, 0),
+              "IQ4_NL": (73, 0), "IQ4_XS": (1350, 0)}
+
+
 def weights(rng, name, columns):
     """A row whose elements have a standard deviation of about 1 / sqrt(columns)."""
     size = columns ** -0.5
     if name in ("F32", "F16"):
         form = "<f" if name == "F32" else "<e"
         return b"".join(struct.pack(form, rng.gauss(0, size)) for _ in range(columns))
+    if name == "BF16":
+        return b"".join(struct.pack("<f", rng.gauss(0, size))[2:] for _ in range(columns))
     _, elements, bytes_, places = TYPES[name]
+    deviation, minimum = DEVIATIONS[name]
     row = b""
     for _ in range(columns // elements):
         block = bytearray(rng.randbytes(bytes_))
-        step = size / {"Q8_0": 74, "Q4_0": 4.6, "Q4_1": 4.6}[name]
-        for place, scale in zip(places, (step, -7.5 * step)):
+        step = size / deviation
+        for place, scale in zip(places, (step, minimum * step)):
             block[place:place + 2] = struct.pack("<e", scale)
         row += bytes(block)
     return row
@@ -212,7 +221,7 @@ def main():
     blocks.add_argument("--split", type=int, default=1, help="parts")
     llama = commands.add_parser("llama", help="a model with random weights")
     llama.add_argument("out")
-    llama.add_argument("--types", default="Q4_1,Q8_0,Q4_0,F16,F32", help="from Q4_0 Q4_1 Q8_0 F16 F32")
+    llama.add_argument("--types", default="Q4_1,Q8_0,Q4_0,F16,F32", help="from " + " ".join(TYPES))
     for name, default in {"seed": 1, "layers": 2, "width": 64, "inner": 96, "heads": 4, "kv-heads": 2,
                           "context": 256}.items():
         llama.add_argument("--" + name, type=int, default=default)

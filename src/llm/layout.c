@@ -7,18 +7,32 @@
 
 #include "gguf/blocks.h"
 
-#define BLOCK(name, elements, halves, words)                                                       \
-    {                                                                                              \
-        LS_GGUF_TYPE_##name, (elements), (halves), (words), 0, (halves)*2                          \
-    }
+/* How many there are of what, and where in the file's block. */
+#define SCALE_FIRST(name, elements, halves, words)                                                 \
+    LS_GGUF_TYPE_##name, (elements), (halves), (words), 0, (halves)*2
+#define SCALE_LAST(name, elements, halves, words)                                                  \
+    LS_GGUF_TYPE_##name, (elements), (halves), (words), (words)*4, 0
 
+/* elements, halves, words; group, offset, is_signed, has_fifth_bits, minimum */
 static const ls__matrix_form forms[] = {
-    BLOCK(Q4_0, 32, 1, 4),
-    BLOCK(Q4_1, 32, 2, 4),
-    BLOCK(Q8_0, 32, 1, 8),
-    {LS_GGUF_TYPE_F32, 1, 0, 1, 0, 0},
-    {LS_GGUF_TYPE_F16, 1, 1, 0, 0, 0},
+    {SCALE_FIRST(F32, 1, 0, 1), 0, 0, false, false, LS__NO_MINIMUM},
+    {SCALE_FIRST(F16, 1, 1, 0), 0, 0, false, false, LS__NO_MINIMUM},
+    {SCALE_FIRST(BF16, 1, 1, 0), 0, 0, false, false, LS__NO_MINIMUM},
+    {SCALE_FIRST(Q4_0, 32, 1, 4), 0, 8, false, false, LS__NO_MINIMUM},
+    {SCALE_FIRST(Q4_1, 32, 2, 4), 0, 0, false, false, LS__MINIMUM},
+    {SCALE_FIRST(Q5_0, 32, 1, 5), 0, 16, false, true, LS__NO_MINIMUM},
+    {SCALE_FIRST(Q5_1, 32, 2, 5), 0, 0, false, true, LS__MINIMUM},
+    {SCALE_FIRST(Q8_0, 32, 1, 8), 0, 0, true, false, LS__NO_MINIMUM},
+    {SCALE_LAST(Q2_K, 256, 2, 20), 16, 0, false, false, LS__MINIMA},
+    {SCALE_LAST(Q3_K, 256, 1, 27), 16, 4, false, false, LS__NO_MINIMUM},
+    {SCALE_FIRST(Q4_K, 256, 2, 35), 32, 0, false, false, LS__MINIMA},
+    {SCALE_FIRST(Q5_K, 256, 2, 43), 32, 0, false, false, LS__MINIMA},
+    {SCALE_LAST(Q6_K, 256, 1, 52), 16, 32, false, false, LS__NO_MINIMUM},
+    {SCALE_FIRST(IQ4_NL, 32, 1, 4), 0, 0, true, false, LS__NO_MINIMUM},
+    {SCALE_FIRST(IQ4_XS, 256, 2, 33), 32, 0, true, false, LS__NO_MINIMUM},
 };
+
+_Static_assert(sizeof forms / sizeof *forms == LS__FORMS, "as many as in the header");
 
 const ls__matrix_form *ls__matrix_form_of(ls_gguf_type type)
 {
@@ -38,6 +52,11 @@ uint32_t ls__matrix_form_index(const ls__matrix_form *form)
     return (uint32_t)(form - forms);
 }
 
+int ls__matrix_blocking(const ls__matrix_form *form)
+{
+    return form->elements == 256 ? 1 : form->elements == 32 ? 0 : -1;
+}
+
 static uint64_t panel_bytes(const ls__matrix_form *form, uint64_t columns)
 {
     return columns / form->elements * (form->halves * 2 + form->words * 4) * LS__LANES;
@@ -46,6 +65,23 @@ static uint64_t panel_bytes(const ls__matrix_form *form, uint64_t columns)
 uint64_t ls__matrix_bytes(const ls__matrix_form *form, uint64_t columns, uint64_t rows)
 {
     return (rows + LS__LANES - 1) / LS__LANES * panel_bytes(form, columns);
+}
+
+/* Of each 4 bits, bit j goes to byte j. */
+static uint32_t spread(uint32_t bits)
+{
+    uint32_t spread = 0;
+    for (uint32_t k = 0; k < 8; k++)
+        spread |= ((bits >> 4 * k & 15) * UINT32_C(0x00204081) & UINT32_C(0x01010101)) << k;
+    return spread;
+}
+
+static void lay_fifth_bits(const uint8_t *from, uint8_t *to)
+{
+    uint32_t bits;
+    memcpy(&bits, from, sizeof bits);
+    bits = spread(bits);
+    memcpy(to, &bits, sizeof bits);
 }
 
 /* One row of a panel: its blocks go to the places of `lane`. */
@@ -64,6 +100,9 @@ static void lay_row(const ls__matrix_form *form, const uint8_t *row, uint64_t bl
             for (uint32_t w = 0; w < form->words; w++)
                 memcpy(words + ((b * form->words + w) * LS__LANES + lane) * 4,
                        row + form->integer_byte + w * 4, 4);
+            if (form->has_fifth_bits)
+                lay_fifth_bits(row + form->integer_byte,
+                               words + (b * form->words * LS__LANES + lane) * 4);
         }
         out = words + count * form->words * 4 * LS__LANES;
     }

@@ -1,92 +1,164 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The text of the kernels that read matrices. Everything that loops over the inputs of a tile is
- * written out, so that sums live in registers. What all lanes share, places and the input, is
- * uniform: the lane is added last, which makes a load of 32 neighbours of every read of the matrix.
+ * The text of the kernels that read matrices: the loops around the functions of kernels/types.kc.
+ * Everything that loops over the inputs of a tile is written out, so that sums live in registers.
+ * What all lanes share, places and the input, is uniform: the lane is added last, which makes a
+ * load of 32 neighbours of every read of the matrix.
  */
 #include "llm/matrix.h"
 
 #define PUT(...) ls__strbuf_printf(text, __VA_ARGS__)
+#define EACH_COLUMN(c) for (uint32_t c = 0; c < tile; c++)
 
 static bool is_float(const ls__matrix_form *form)
 {
     return form->elements == 1;
 }
 
+static uint32_t block_words(const ls__matrix_form *form) /* of a panel */
+{
+    return (form->halves * 2 + form->words * 4) / 2 * LS__LANES / 2;
+}
+
 /* --- matrices of integers --------------------------------------------------------------------- */
 
-/* The products of one word of the matrix with the words of one input. */
-static void put_products(ls__strbuf *text, const ls__matrix_form *form, uint32_t word, uint32_t c)
+/*
+ * Names in these kernels, `c` a column of the tile: ac its block, xc its words for the unit, zc
+ * its sums; pc the sum of products of a group, ic that of the block, lc that of its minima; sc the
+ * slice, tc the row. Unit u is 32 elements of a block.
+ */
+
+/* pc, for words [first, end) of the unit. It starts with what the offset makes too much. */
+static void put_products(ls__strbuf *text, const ls__matrix_form *form, uint32_t tile,
+                         uint32_t first, uint32_t end)
 {
-    if (form->type == LS_GGUF_TYPE_Q8_0) {
-        PUT("            p%u = dot4(w%u, integers[x%u + %u], p%u);\n", c, word, c, word, c);
-        return;
+    EACH_COLUMN(c)
+    {
+        if (form->offset)
+            PUT("i32 p%u = -%d * sums[z%u + %u];\n", c, (int)form->offset, c, first / 4);
+        else
+            PUT("i32 p%u = 0;\n", c);
     }
-    PUT("            p%u = dot4_us(w%u & 0x0f0f0f0fu, integers[x%u + %u], p%u);\n", c, word, c,
-        word, c);
-    PUT("            p%u = dot4_us(w%u >> 4 & 0x0f0f0f0fu, integers[x%u + %u], p%u);\n", c, word, c,
-        word + 4, c);
+    for (uint32_t w = first; w < end; w++) {
+        PUT("u32 w%u = word_%s(words, block, lane, u, %u);\n", w, ls_gguf_type_name(form->type), w);
+        EACH_COLUMN(c)
+        PUT("p%u = %s(w%u, integers[x%u + %u], p%u);\n", c, form->is_signed ? "dot4" : "dot4_us", w,
+            c, w, c);
+    }
 }
 
-static void put_term(ls__strbuf *text, const ls__matrix_form *form, uint32_t c)
+static void put_plain_block(ls__strbuf *text, const ls__matrix_form *form, uint32_t tile)
 {
-    PUT("            s%u = s%u + ((d * scales[q%u]) * (f32)p%u", c, c, c, c);
-    PUT(form->halves == 2 ? " + m * products[q%u]);\n" : ");\n", c);
+    PUT("u32 u = 0;\n");
+    EACH_COLUMN(c) PUT("u32 x%u = a%u * 8, z%u = a%u;\n", c, c, c, c);
+    put_products(text, form, tile, 0, 8);
+    EACH_COLUMN(c)
+    {
+        PUT("s%u = s%u + ((d * scales[a%u]) * (f32)p%u", c, c, c, c);
+        if (form->minimum == LS__MINIMUM)
+            PUT(" + m * products[a%u]", c);
+        PUT(");\n");
+    }
 }
 
-static void put_block(ls__strbuf *text, const ls__matrix_form *form, uint32_t tile)
+/* One of 16 elements is half a unit. */
+static void put_group(ls__strbuf *text, const ls__matrix_form *form, uint32_t tile, uint32_t half)
 {
-    PUT("        for (u32 b = 0; b < count; b++) {\n"
-        "            f32 d = f16_to_f32(halves[place * 2 + b * %u + lane]);\n",
-        form->halves * LS__LANES);
-    if (form->halves == 2)
-        PUT("            f32 m = f16_to_f32(halves[place * 2 + b * 64 + 32 + lane]);\n");
-    for (uint32_t c = 0; c < tile; c++)
-        PUT("            u32 q%u = block%u + first + b, x%u = q%u * 8;\n", c, c, c, c);
-    for (uint32_t c = 0; c < tile; c++)
-        PUT(form->type == LS_GGUF_TYPE_Q4_0 ? "            i32 p%u = -8 * sums[q%u];\n"
-                                            : "            i32 p%u = 0;\n",
-            c, c);
-    for (uint32_t w = 0; w < form->words; w++) {
-        PUT("            u32 w%u = words[quants + b * %u + %u + lane];\n", w,
-            form->words * LS__LANES, w * LS__LANES);
-        for (uint32_t c = 0; c < tile; c++)
-            put_products(text, form, w, c);
+    const char *type = ls_gguf_type_name(form->type);
+    uint32_t words = form->group / 4, per_unit = 32 / form->group;
+    PUT("{\n"
+        "i32 scale = scale_%s(words, block, lane, u * %u + %u%s);\n",
+        type, per_unit, half, form->type == LS_GGUF_TYPE_IQ4_XS ? ", more" : "");
+    if (form->minimum == LS__MINIMA)
+        PUT("i32 least = least_%s(words, block, lane, u * %u + %u);\n", type, per_unit, half);
+    put_products(text, form, tile, half * words, half * words + words);
+    EACH_COLUMN(c)
+    {
+        PUT("i%u = i%u + scale * p%u;\n", c, c, c);
+        if (form->minimum == LS__MINIMA && per_unit == 2)
+            PUT("l%u = l%u + least * sums[z%u + %u];\n", c, c, c, half);
+        if (form->minimum == LS__MINIMA && per_unit == 1)
+            PUT("l%u = l%u + least * (sums[z%u] + sums[z%u + 1]);\n", c, c, c, c);
     }
-    for (uint32_t c = 0; c < tile; c++)
-        put_term(text, form, c);
-    PUT("        }\n");
+    PUT("}\n");
+}
+
+static void put_grouped_block(ls__strbuf *text, const ls__matrix_form *form, uint32_t tile)
+{
+    EACH_COLUMN(c) PUT("i32 i%u = 0, l%u = 0;\n", c, c);
+    PUT("for (u32 u = 0; u < 8; u++) {\n");
+    EACH_COLUMN(c) PUT("u32 x%u = a%u * 64 + u * 8, z%u = a%u * 16 + u * 2;\n", c, c, c, c);
+    for (uint32_t half = 0; half < 32 / form->group; half++)
+        put_group(text, form, tile, half);
+    PUT("}\n");
+    EACH_COLUMN(c)
+    {
+        PUT("s%u = s%u + ((d * scales[a%u]) * (f32)i%u", c, c, c, c);
+        if (form->minimum == LS__MINIMA)
+            PUT(" - (m * scales[a%u]) * (f32)l%u", c, c);
+        PUT(");\n");
+    }
+}
+
+/* `f32 d`, and `f32 m` or `u32 more`, of block b of a slice; lane `lane`. */
+static void put_halves(ls__strbuf *text, const ls__matrix_form *form)
+{
+    PUT("f32 d = f16_to_f32(halves[place * 2 + b * %u + lane]);\n", form->halves * LS__LANES);
+    if (form->halves == 2 && form->minimum == LS__NO_MINIMUM)
+        PUT("u32 more = halves[place * 2 + b * 64 + 32 + lane].bits;\n");
+    else if (form->halves == 2)
+        PUT("f32 m = f16_to_f32(halves[place * 2 + b * 64 + 32 + lane]);\n");
 }
 
 static void put_integer_kernel(ls__strbuf *text, const ls__matrix_form *form, uint32_t tile)
 {
     PUT("(u32 rows, u32 elements, u32 columns, const f16 *halves, const u32 *words,\n"
-        "    const u32 *integers, const f32 *scales, const f32 *products, const i32 *sums, f32 "
-        "*y)\n"
+        "    const u32 *integers, const f32 *scales, const i32 *sums, %sf32 *y)\n"
         "{\n"
-        "    u32 lane = lane_id(), blocks = elements / 32, column = workgroup_id(1) * %u;\n"
-        "    u64 place = (u64)workgroup_id(0) * blocks * %u;\n",
-        tile, (form->halves * 2 + form->words * 4) * LS__LANES / 4);
-    for (uint32_t c = 0; c < tile; c++)
-        PUT("    f32 t%u = 0.0f;\n    u32 block%u = (column + %u) * blocks;\n", c, c, c);
-    PUT("    for (u32 first = 0; first < blocks; first += 8) {\n"
-        "        u32 count = min(8u, blocks - first);\n"
-        "        u64 quants = place + count * %u;\n",
-        form->halves * LS__LANES / 2);
-    for (uint32_t c = 0; c < tile; c++)
-        PUT("        f32 s%u = 0.0f;\n", c);
-    put_block(text, form, tile);
-    for (uint32_t c = 0; c < tile; c++)
-        PUT("        t%u = t%u + s%u;\n", c, c, c);
-    PUT("        place = quants + count * %u;\n    }\n", form->words * LS__LANES);
+        "u32 lane = lane_id(), blocks = elements / %u, column = workgroup_id(1) * %u;\n"
+        "u64 place = (u64)workgroup_id(0) * blocks * %u;\n",
+        form->elements == 32 ? "const f32 *products, " : "", form->elements, tile,
+        block_words(form));
+    EACH_COLUMN(c) PUT("f32 t%u = 0.0f;\nu32 block%u = (column + %u) * blocks;\n", c, c, c);
+    PUT("for (u32 first = 0; first < blocks; first += %u) {\n"
+        "u32 count = min(%uu, blocks - first);\n"
+        "u64 quants = place + count * %u;\n",
+        LS__SLICE / form->elements, LS__SLICE / form->elements, form->halves * LS__LANES / 2);
+    EACH_COLUMN(c) PUT("f32 s%u = 0.0f;\n", c);
+    PUT("for (u32 b = 0; b < count; b++) {\n"
+        "u64 block = quants + b * %u;\n",
+        form->words * LS__LANES);
+    put_halves(text, form);
+    EACH_COLUMN(c) PUT("u32 a%u = block%u + first + b;\n", c, c);
+    if (form->group)
+        put_grouped_block(text, form, tile);
+    else
+        put_plain_block(text, form, tile);
+    PUT("}\n");
+    EACH_COLUMN(c) PUT("t%u = t%u + s%u;\n", c, c, c);
+    PUT("place = quants + count * %u;\n}\n", form->words * LS__LANES);
 }
 
 /* --- matrices of floats ----------------------------------------------------------------------- */
 
+static const char *float_type(const ls__matrix_form *form)
+{
+    return form->type == LS_GGUF_TYPE_F16    ? "f16"
+           : form->type == LS_GGUF_TYPE_BF16 ? "bf16"
+                                             : "f32";
+}
+
+/* What makes it an f32. */
+static const char *float_open(const ls__matrix_form *form)
+{
+    return form->type == LS_GGUF_TYPE_F16    ? "f16_to_f32("
+           : form->type == LS_GGUF_TYPE_BF16 ? "bf16_to_f32("
+                                             : "(";
+}
+
 static void put_float_kernel(ls__strbuf *text, const ls__matrix_form *form, uint32_t tile)
 {
-    const char *type = form->type == LS_GGUF_TYPE_F16 ? "f16" : "f32";
-    const char *open = form->type == LS_GGUF_TYPE_F16 ? "f16_to_f32(" : "(";
+    const char *type = float_type(form), *open = float_open(form);
     PUT("(u32 rows, u32 elements, u32 columns, const %s *matrix, const f32 *x, f32 *y)\n"
         "{\n"
         "    u32 lane = lane_id(), column = workgroup_id(1) * %u;\n"
@@ -136,39 +208,46 @@ void ls__matrix_kernel(ls__strbuf *text, const ls__matrix_form *form, const char
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
+/* A lane: four elements. */
 static void put_integer_row(ls__strbuf *text, const ls__matrix_form *form)
 {
+    const char *type = ls_gguf_type_name(form->type);
+    uint32_t per_slice = LS__SLICE / form->elements;
     PUT("(u32 elements, const u32 *rows, const f16 *halves, const u32 *words, f32 *y)\n"
         "{\n"
-        "    u32 k = global_id(0);\n"
-        "    if (k >= elements)\n"
-        "        return;\n"
-        "    u32 row = rows[global_id(1)], lane = row %% 32, blocks = elements / 32;\n"
-        "    u32 first = k / 256 * 8, count = min(8u, blocks - first), b = k / 32 - first, e = k "
-        "%% 32;\n"
-        "    u64 place = ((u64)(row / 32) * blocks + first) * %u;\n"
-        "    u64 quants = place + count * %u + b * %u + lane;\n"
-        "    f32 d = f16_to_f32(halves[place * 2 + b * %u + lane]);\n",
-        (form->halves * 2 + form->words * 4) * LS__LANES / 4, form->halves * LS__LANES / 2,
-        form->words * LS__LANES, form->halves * LS__LANES);
-    if (form->type == LS_GGUF_TYPE_Q8_0)
-        PUT("    i32 q = (i32)(words[quants + e / 4 * 32] << (24 - e %% 4 * 8)) >> 24;\n"
-            "    y[(u64)global_id(1) * elements + k] = (f32)q * d;\n");
-    else
-        PUT("    i32 q = (i32)(words[quants + e %% 16 / 4 * 32] >> (e %% 4 * 8 + e / 16 * 4) & "
-            "15);\n");
-    if (form->type == LS_GGUF_TYPE_Q4_0)
-        PUT("    y[(u64)global_id(1) * elements + k] = (f32)(q - 8) * d;\n");
-    if (form->type == LS_GGUF_TYPE_Q4_1)
-        PUT("    f32 m = f16_to_f32(halves[place * 2 + b * 64 + 32 + lane]);\n"
-            "    y[(u64)global_id(1) * elements + k] = (f32)q * d + m;\n");
+        "u32 k = global_id(0) * 4;\n"
+        "if (k >= elements)\n"
+        "    return;\n"
+        "u32 row = rows[global_id(1)], lane = row %% 32, blocks = elements / %u;\n"
+        "u32 first = k / 256 * %u, count = min(%uu, blocks - first);\n"
+        "u32 b = k %% 256 / %u, u = k %% %u / 32;\n"
+        "u64 place = ((u64)(row / 32) * blocks + first) * %u;\n"
+        "u64 block = place + count * %u + b * %u;\n",
+        form->elements, per_slice, per_slice, form->elements, form->elements, block_words(form),
+        form->halves * LS__LANES / 2, form->words * LS__LANES);
+    put_halves(text, form);
+    PUT("u32 word = word_%s(words, block, lane, u, k %% 32 / 4);\n", type);
+    if (form->group)
+        PUT("u32 g = k %% 256 / %u;\n"
+            "d = d * (f32)scale_%s(words, block, lane, g%s);\n",
+            form->group, type, form->type == LS_GGUF_TYPE_IQ4_XS ? ", more" : "");
+    if (form->minimum == LS__MINIMA)
+        PUT("m = m * (f32)least_%s(words, block, lane, g);\n", type);
+    PUT("for (u32 i = 0; i < 4; i++) {\n"
+        "i32 q = %s - %u;\n"
+        "y[(u64)global_id(1) * elements + k + i] = (f32)q * d%s;\n"
+        "}\n",
+        form->is_signed ? "(i32)(word << (24 - i * 8)) >> 24" : "(i32)(word >> i * 8 & 255)",
+        form->offset,
+        form->minimum == LS__MINIMA    ? " - m"
+        : form->minimum == LS__MINIMUM ? " + m"
+                                       : "");
 }
 
 void ls__embedding_kernel(ls__strbuf *text, const ls__matrix_form *form, const char *name)
 {
     PUT("kernel void %s", name);
-    if (is_float(form)) {
-        bool half = form->type == LS_GGUF_TYPE_F16;
+    if (is_float(form))
         PUT("(u32 elements, const u32 *rows, const %s *matrix, f32 *y)\n"
             "{\n"
             "    u32 k = global_id(0);\n"
@@ -176,10 +255,9 @@ void ls__embedding_kernel(ls__strbuf *text, const ls__matrix_form *form, const c
             "        return;\n"
             "    u32 row = rows[global_id(1)];\n"
             "    u64 place = ((u64)(row / 32) * elements + k) * 32 + row %% 32;\n"
-            "    y[(u64)global_id(1) * elements + k] = %smatrix[place]%s;\n",
-            half ? "f16" : "f32", half ? "f16_to_f32(" : "", half ? ")" : "");
-    } else {
+            "    y[(u64)global_id(1) * elements + k] = %smatrix[place]);\n",
+            float_type(form), float_open(form));
+    else
         put_integer_row(text, form);
-    }
     PUT("}\n\n");
 }

@@ -78,10 +78,6 @@ static ls_status load_matrix(const loader *l, const char *name, uint64_t columns
     weight->form = ls__matrix_form_of(tensor->type);
     weight->columns = (uint32_t)columns;
     weight->rows = (uint32_t)rows;
-    if (!weight->form)
-        return ls__fail(l->error, LS_E_UNSUPPORTED,
-                        "tensor %s is of type %s, for which there are no products yet", name,
-                        ls_gguf_type_name(tensor->type));
     uint64_t bytes = ls__matrix_bytes(weight->form, columns, rows);
     status = make_buffer(l, name, bytes, weight);
     if (status == LS_OK)
@@ -202,7 +198,8 @@ static ls_status find_kernels(const loader *l)
         const ls_kernel **kernel;
     } kernels[] = {
         {"rms_norm", &m->rms_norm},
-        {"quantize_32", &m->quantize},
+        {"quantize_32", &m->quantize[0]},
+        {"quantize_256", &m->quantize[1]},
         {"rope", &m->rope},
         {"append", &m->append},
         {"attention_scores", &m->scores},

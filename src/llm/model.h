@@ -27,8 +27,6 @@ typedef struct ls__matrix_kernels {
     const ls_kernel *rows;
 } ls__matrix_kernels;
 
-enum { LS__FORMS = 5 };
-
 struct ls_model {
     ls_device *device;
     ls_program *program;
@@ -40,7 +38,8 @@ struct ls_model {
     ls__weight embedding, output_norm, output; /* output.buffer NULL: the embedding serves */
     ls__layer *layers;
     ls__matrix_kernels matrices[LS__FORMS]; /* by ls__matrix_form_index */
-    const ls_kernel *rms_norm, *quantize, *rope, *append, *scores, *values, *silu_gate, *add;
+    const ls_kernel *rms_norm, *quantize[LS__BLOCKINGS], *rope, *append, *scores, *values,
+        *silu_gate, *add;
 };
 
 /* What a model's file says, checked against its tensors; no weights yet. */

@@ -30,14 +30,14 @@ typedef struct step {
     const char *operation;
     const ls_kernel *kernel;
     uint32_t x, x_parameter, y, y_parameter, z_parameter;
-    uint32_t elements;
+    uint32_t elements, block;
     uint32_t scalars[8], scalar_count;
     uint32_t linked[8]; /* by scalar: a PARAMETER, or 0 */
     ls_buffer *buffers[MOST_BUFFERS];
     uint32_t buffer_count;
 } step;
 
-static void note(recorder *r, const char *operation, uint32_t elements)
+static void note(recorder *r, const char *operation, uint32_t elements, uint32_t block)
 {
     ls__token_batch *out = r->out;
     if (out->step_count == out->step_capacity) {
@@ -50,7 +50,7 @@ static void note(recorder *r, const char *operation, uint32_t elements)
         out->steps = steps;
         out->step_capacity = capacity;
     }
-    out->steps[out->step_count++] = (ls__step){operation, r->layer, elements};
+    out->steps[out->step_count++] = (ls__step){operation, r->layer, elements, block};
 }
 
 static void put(recorder *r, const step *s)
@@ -80,7 +80,7 @@ static void put(recorder *r, const step *s)
     dispatch.tag = (ls_tag){LS_PHASE_COMPUTE, r->layer, s->operation};
     r->status = ls_batch_dispatch(r->batch, &dispatch, r->error);
     if (r->status == LS_OK)
-        note(r, s->operation, s->elements);
+        note(r, s->operation, s->elements, s->block);
 }
 
 static uint32_t float_word(float value)
@@ -108,26 +108,38 @@ static void put_norm(recorder *r, const char *operation, const ls__weight *weigh
                    .buffer_count = 3});
 }
 
-static void put_quantize(recorder *r, const char *operation, ls_buffer *x, uint32_t elements,
-                         bool last)
+/* x as integers, in each way that one of the `count` matrices which read it needs. */
+static void put_quantize(recorder *r, const char *operation, ls_buffer *x,
+                         const ls__weight *const *readers, uint32_t count, bool last)
 {
-    const ls__quantized *q = &r->session->quantized;
-    put(r, &(step){.operation = operation,
-                   .kernel = r->model->quantize,
-                   .x = elements,
-                   .y_parameter = last ? 0 : PARAMETER(count),
-                   .elements = elements,
-                   .buffers = {x, q->integers, q->scales, q->products, q->sums},
-                   .buffer_count = 5});
+    static const uint32_t blocks[LS__BLOCKINGS] = {32, 256};
+    uint32_t elements = readers[0]->columns;
+    for (int k = 0; k < LS__BLOCKINGS; k++) {
+        const ls__quantized *q = &r->session->quantized[k];
+        bool wanted = false;
+        for (uint32_t i = 0; i < count; i++)
+            wanted = wanted || ls__matrix_blocking(readers[i]->form) == k;
+        step s = {.operation = operation,
+                  .kernel = r->model->quantize[k],
+                  .x = elements / (blocks[k] / 32),
+                  .y_parameter = last ? 0 : PARAMETER(count),
+                  .elements = elements,
+                  .block = blocks[k],
+                  .buffers = {x, q->integers, q->scales, q->sums, q->products},
+                  .buffer_count = q->products ? 5 : 4};
+        if (wanted)
+            put(r, &s);
+    }
 }
 
-/* y = W x, where the session's `quantized` is x as integers. */
+/* y = W x, where the session's `quantized` has x as integers. */
 static void put_matrix(recorder *r, const char *operation, const ls__weight *w, ls_buffer *x,
                        ls_buffer *y, bool last)
 {
-    const ls__quantized *q = &r->session->quantized;
+    int blocking = ls__matrix_blocking(w->form);
+    const ls__quantized *q = &r->session->quantized[blocking < 0 ? 0 : blocking];
     const ls__matrix_kernels *kernels = &r->model->matrices[ls__matrix_form_index(w->form)];
-    bool one = !r->many || last, floats = w->form->elements == 1;
+    bool one = !r->many || last;
     step s = {.operation = operation,
               .kernel = one ? kernels->one : kernels->tile,
               .x = w->rows,
@@ -136,19 +148,16 @@ static void put_matrix(recorder *r, const char *operation, const ls__weight *w, 
               .scalars = {w->rows, w->columns, 1},
               .scalar_count = 3,
               .linked = {0, 0, one ? 0 : PARAMETER(count)},
-              .buffers = {w->buffer, w->buffer, q->integers, q->scales, q->products, q->sums, y},
-              .buffer_count = 7};
-    if (floats) {
+              .buffers = {w->buffer, w->buffer, q->integers, q->scales, q->sums},
+              .buffer_count = 5};
+    if (blocking < 0) {
         s.buffers[1] = x;
-        s.buffers[2] = y;
-        s.buffer_count = 3;
+        s.buffer_count = 2;
+    } else if (q->products) {
+        s.buffers[s.buffer_count++] = q->products;
     }
+    s.buffers[s.buffer_count++] = y;
     put(r, &s);
-}
-
-static bool is_integer(const ls__weight *w)
-{
-    return w->form->elements > 1;
 }
 
 static void put_rope(recorder *r, const char *operation, uint32_t heads, ls_buffer *x)
@@ -216,13 +225,18 @@ static void put_elementwise(recorder *r, const char *operation, const ls_kernel 
     put(r, &s);
 }
 
+static bool is_integer(const ls__weight *w)
+{
+    return w->form->elements > 1;
+}
+
 static void put_embedding(recorder *r)
 {
     const ls__weight *w = &r->model->embedding;
     ls_session *s = r->session;
     step e = {.operation = "embedding",
               .kernel = r->model->matrices[ls__matrix_form_index(w->form)].rows,
-              .x = w->columns,
+              .x = is_integer(w) ? w->columns / 4 : w->columns,
               .y_parameter = PARAMETER(count),
               .scalars = {w->columns},
               .scalar_count = 1,
@@ -242,30 +256,28 @@ static void put_layer(recorder *r, const ls__layer *l)
     ls_session *s = r->session;
     const ls__weight *w = l->weights;
     const ls_model_info *i = &r->model->info;
-    uint32_t query_elements = i->heads * i->head_width;
     put_norm(r, "attention norm", &w[LS__ATTENTION_NORM], s->residual, s->normed, false);
-    if (is_integer(&w[LS__QUERY]) || is_integer(&w[LS__KEY]) || is_integer(&w[LS__VALUE]))
-        put_quantize(r, "attention input", s->normed, i->width, false);
+    put_quantize(r, "attention input", s->normed,
+                 (const ls__weight *[]){&w[LS__QUERY], &w[LS__KEY], &w[LS__VALUE]}, 3, false);
     put_matrix(r, "query", &w[LS__QUERY], s->normed, s->query, false);
     put_matrix(r, "key", &w[LS__KEY], s->normed, s->key, false);
     put_matrix(r, "value", &w[LS__VALUE], s->normed, s->value, false);
     put_rope(r, "query rotation", i->heads, s->query);
     put_rope(r, "key rotation", i->kv_heads, s->key);
     put_attention(r); /* leaves its result in place of the queries */
-    if (is_integer(&w[LS__ATTENTION_OUTPUT]))
-        put_quantize(r, "attention result", s->query, query_elements, false);
+    put_quantize(r, "attention result", s->query, (const ls__weight *[]){&w[LS__ATTENTION_OUTPUT]},
+                 1, false);
     put_matrix(r, "attention output", &w[LS__ATTENTION_OUTPUT], s->query, s->normed, false);
     put_elementwise(r, "attention residual", r->model->add, i->width,
                     (ls_buffer *[]){s->normed, s->residual}, 2);
     put_norm(r, "inner norm", &w[LS__INNER_NORM], s->residual, s->normed, false);
-    if (is_integer(&w[LS__GATE]) || is_integer(&w[LS__UP]))
-        put_quantize(r, "inner input", s->normed, i->width, false);
+    put_quantize(r, "inner input", s->normed, (const ls__weight *[]){&w[LS__GATE], &w[LS__UP]}, 2,
+                 false);
     put_matrix(r, "gate", &w[LS__GATE], s->normed, s->gate, false);
     put_matrix(r, "up", &w[LS__UP], s->normed, s->up, false);
     put_elementwise(r, "gate function", r->model->silu_gate, i->inner_width,
                     (ls_buffer *[]){s->gate, s->up, s->inner}, 3);
-    if (is_integer(&w[LS__DOWN]))
-        put_quantize(r, "inner result", s->inner, i->inner_width, false);
+    put_quantize(r, "inner result", s->inner, (const ls__weight *[]){&w[LS__DOWN]}, 1, false);
     put_matrix(r, "down", &w[LS__DOWN], s->inner, s->normed, false);
     put_elementwise(r, "inner residual", r->model->add, i->width,
                     (ls_buffer *[]){s->normed, s->residual}, 2);
@@ -276,7 +288,7 @@ static void put_tokens(recorder *r, uint32_t columns)
     ls_range target = {r->session->tokens, 0, (uint64_t)columns * 4};
     r->status = ls_batch_upload_slot(r->batch, target, LS_MEM_NONE, 0, NULL, r->error);
     if (r->status == LS_OK)
-        note(r, "tokens", 0);
+        note(r, "tokens", 0, 0);
 }
 
 static void put_logits(recorder *r)
@@ -286,14 +298,13 @@ static void put_logits(recorder *r)
     const ls__weight *output = m->output.buffer ? &m->output : &m->embedding;
     r->layer = m->info.layers;
     put_norm(r, "output norm", &m->output_norm, s->residual, s->last, true);
-    if (is_integer(output))
-        put_quantize(r, "output input", s->last, m->info.width, true);
+    put_quantize(r, "output input", s->last, &output, 1, true);
     put_matrix(r, "output", output, s->last, s->device_logits, true);
     ls_range source = {s->device_logits, 0, (uint64_t)m->info.vocabulary * 4};
     if (r->status == LS_OK)
         r->status = ls_batch_download_slot(r->batch, source, LS_MEM_NONE, 1, NULL, r->error);
     if (r->status == LS_OK)
-        note(r, "logits", 0);
+        note(r, "logits", 0, 0);
 }
 
 ls_status ls__session_record(ls_session *session, uint32_t columns, ls__token_batch *batch,

@@ -54,10 +54,13 @@ static ls_status make_buffers(ls_session *s, ls_error *error)
         {"logits", (uint64_t)i->vocabulary * 4, &s->device_logits},
         {"angles", (uint64_t)s->context * s->model->rope_pairs * 8, &s->angles},
         {"pages", (uint64_t)s->context / LS__CHUNK * 4, &s->pages},
-        {"integers", columns * most, &s->quantized.integers},
-        {"scales", columns * most / 32 * 4, &s->quantized.scales},
-        {"products", columns * most / 32 * 4, &s->quantized.products},
-        {"sums", columns * most / 32 * 4, &s->quantized.sums},
+        {"integers", columns * most, &s->quantized[0].integers},
+        {"scales", columns * most / 32 * 4, &s->quantized[0].scales},
+        {"products", columns * most / 32 * 4, &s->quantized[0].products},
+        {"sums", columns * most / 32 * 4, &s->quantized[0].sums},
+        {"integers", columns * most, &s->quantized[1].integers},
+        {"scales", (columns * most + 255) / 256 * 4, &s->quantized[1].scales},
+        {"sums", columns * most / 16 * 4, &s->quantized[1].sums},
     };
     ls_status status = LS_OK;
     for (size_t b = 0; status == LS_OK && b < sizeof buffers / sizeof *buffers; b++)
@@ -167,10 +170,13 @@ void ls_session_destroy(ls_session **session)
                              &s->device_logits,
                              &s->angles,
                              &s->pages,
-                             &s->quantized.integers,
-                             &s->quantized.scales,
-                             &s->quantized.products,
-                             &s->quantized.sums};
+                             &s->quantized[0].integers,
+                             &s->quantized[0].scales,
+                             &s->quantized[0].products,
+                             &s->quantized[0].sums,
+                             &s->quantized[1].integers,
+                             &s->quantized[1].scales,
+                             &s->quantized[1].sums};
     ls_prepared_destroy(&s->one.prepared);
     ls_prepared_destroy(&s->many.prepared);
     ls_stream_destroy(&s->stream, NULL);
@@ -221,7 +227,7 @@ static ls_status submit(ls_session *s, const uint32_t *tokens, uint32_t count, l
         s->failed = true;
         if (fence && receipt.trapped && receipt.trap_command < batch->step_count) {
             const ls__step *step = &batch->steps[receipt.trap_command];
-            uint64_t per_token = step->elements ? step->elements / 32 : 1;
+            uint64_t per_token = step->block ? step->elements / step->block : 1;
             status = fail_not_finite(step, s->position + receipt.trap_workgroup / per_token, error);
         }
     }

@@ -15,7 +15,7 @@ typedef struct ls__feed {
     uint32_t last;     /* count - 1 */
 } ls__feed;
 
-/* A matrix's input as integers: [columns][elements]. */
+/* A matrix's input as integers: [columns][elements]. Blocks of 256 have no products. */
 typedef struct ls__quantized {
     ls_buffer *integers, *scales, *products, *sums;
 } ls__quantized;
@@ -24,7 +24,7 @@ typedef struct ls__quantized {
 typedef struct ls__step {
     const char *operation;
     uint32_t layer;
-    uint32_t elements; /* of a token that it reads */
+    uint32_t elements, block; /* of a token that it reads; of a block, for each a workgroup */
 } ls__step;
 
 typedef struct ls__token_batch {
@@ -46,7 +46,7 @@ struct ls_session {
     float *logits;
     ls_buffer *tokens, *residual, *normed, *query, *key, *value, *scores, *gate, *up, *inner;
     ls_buffer *last, *device_logits, *angles, *pages;
-    ls__quantized quantized;
+    ls__quantized quantized[LS__BLOCKINGS];
     ls__cache_layer *cache; /* by layer */
     ls__token_batch one, many;
 };

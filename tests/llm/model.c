@@ -8,23 +8,25 @@
 
 #include "lockstep/kernel.h" /* last: its macros have plain names */
 
-void model_quantize(uint32_t elements, const float *x, int8_t *integers, float *scales,
-                    float *products, int32_t *sums)
+void model_quantize(uint32_t block, uint32_t elements, const float *x, int8_t *integers,
+                    float *scales, float *products, int32_t *sums)
 {
-    for (uint32_t b = 0; b < elements / MODEL_BLOCK; b++, x += MODEL_BLOCK) {
+    uint32_t per_sum = block == 32 ? 32 : 16;
+    for (uint32_t b = 0; b < elements / block; b++, x += block) {
         float most = 0;
         int32_t sum = 0;
-        for (int i = 0; i < MODEL_BLOCK; i++)
+        for (uint32_t i = 0; i < block; i++)
             if (fabs(x[i]) > most)
                 most = fabs(x[i]);
-        for (int i = 0; i < MODEL_BLOCK; i++) {
+        for (uint32_t i = 0; i < block; i++) {
             int32_t q = most < 0x1p-100f ? 0 : (int32_t)rint(x[i] * (127.0f / most));
-            integers[b * MODEL_BLOCK + (uint32_t)i] = (int8_t)q;
+            uint32_t k = b * block + i;
+            integers[k] = (int8_t)q;
+            sums[k / per_sum] = k % per_sum ? sums[k / per_sum] + q : q;
             sum += q;
         }
         scales[b] = most < 0x1p-100f ? 0 : most / 127.0f;
         products[b] = scales[b] * (float)sum;
-        sums[b] = sum;
     }
 }
 
@@ -34,28 +36,133 @@ static float half(uint16_t bits)
     return f16_to_f32(h);
 }
 
-/* The term of block b. */
-static float term(ls_gguf_type type, const void *row, uint32_t b, const int8_t *q, float scale,
-                  float product)
+static const int curve[16] = {-127, -104, -83, -65, -49, -35, -22, -10,
+                              1,    13,   25,  38,  53,  69,  89,  113};
+
+/* What one block is made of: the integer of each element, times that of its group, and the group's
+ * minimum. */
+typedef struct parts {
+    float d, m;
+    int w[256], scale[256], least[256];
+} parts;
+
+static void parts_of_32(ls_gguf_type type, const void *block, parts *p)
 {
-    int32_t sum = 0;
-    const ls__block_q4_0 *q4_0 = row;
-    const ls__block_q4_1 *q4_1 = row;
-    const ls__block_q8_0 *q8_0 = row;
-    for (int i = 0; i < MODEL_BLOCK; i++) {
+    const ls__block_q4_0 *q4_0 = block;
+    const ls__block_q4_1 *q4_1 = block;
+    const ls__block_q5_0 *q5_0 = block;
+    const ls__block_q5_1 *q5_1 = block;
+    const ls__block_q8_0 *q8_0 = block;
+    const ls__block_iq4_nl *iq4_nl = block;
+    p->d = half(q4_0->scale); /* the first of all of them */
+    if (type == LS_GGUF_TYPE_Q4_1 || type == LS_GGUF_TYPE_Q5_1)
+        p->m = half(q4_1->minimum);
+    for (int i = 0; i < 32; i++) {
         int shift = i < 16 ? 0 : 4;
-        if (type == LS_GGUF_TYPE_Q4_0)
-            sum += ((q4_0[b].quants[i % 16] >> shift & 15) - 8) * q[i];
-        if (type == LS_GGUF_TYPE_Q4_1)
-            sum += (q4_1[b].quants[i % 16] >> shift & 15) * q[i];
-        if (type == LS_GGUF_TYPE_Q8_0)
-            sum += q8_0[b].quants[i] * q[i];
+        p->scale[i] = 1;
+        switch (type) {
+        case LS_GGUF_TYPE_Q4_0:
+            p->w[i] = (q4_0->quants[i % 16] >> shift & 15) - 8;
+            break;
+        case LS_GGUF_TYPE_Q4_1:
+            p->w[i] = q4_1->quants[i % 16] >> shift & 15;
+            break;
+        case LS_GGUF_TYPE_Q5_0:
+            p->w[i] =
+                (q5_0->quants[i % 16] >> shift & 15) + (q5_0->high[i / 8] >> i % 8 & 1) * 16 - 16;
+            break;
+        case LS_GGUF_TYPE_Q5_1:
+            p->w[i] = (q5_1->quants[i % 16] >> shift & 15) + (q5_1->high[i / 8] >> i % 8 & 1) * 16;
+            break;
+        case LS_GGUF_TYPE_IQ4_NL:
+            p->w[i] = curve[iq4_nl->quants[i % 16] >> shift & 15];
+            break;
+        default:
+            p->w[i] = q8_0->quants[i];
+            break;
+        }
     }
-    if (type == LS_GGUF_TYPE_Q4_0)
-        return (half(q4_0[b].scale) * scale) * (float)sum;
-    if (type == LS_GGUF_TYPE_Q4_1)
-        return (half(q4_1[b].scale) * scale) * (float)sum + half(q4_1[b].minimum) * product;
-    return (half(q8_0[b].scale) * scale) * (float)sum;
+}
+
+/* Of group g of 8, as q4_k and q5_k have them. */
+static void six_bits(const uint8_t *s, int g, int *scale, int *least)
+{
+    *scale = g < 4 ? s[g] % 64 : s[g + 4] % 16 + s[g - 4] / 64 * 16;
+    *least = g < 4 ? s[g + 4] % 64 : s[g + 4] / 16 + s[g] / 64 * 16;
+}
+
+static void parts_with_minima(ls_gguf_type type, const void *block, parts *p)
+{
+    const ls__block_q2_k *q2_k = block;
+    const ls__block_q4_k *q4_k = block;
+    const ls__block_q5_k *q5_k = block;
+    bool two = type == LS_GGUF_TYPE_Q2_K, five = type == LS_GGUF_TYPE_Q5_K;
+    p->d = half(two ? q2_k->scale : q4_k->scale);
+    p->m = half(two ? q2_k->minimum : q4_k->minimum);
+    for (int i = 0; i < 256; i++) {
+        if (two) {
+            p->w[i] = q2_k->quants[i / 128 * 32 + i % 32] >> i / 32 % 4 * 2 & 3;
+            p->scale[i] = q2_k->scales[i / 16] % 16;
+            p->least[i] = q2_k->scales[i / 16] / 16;
+            continue;
+        }
+        const uint8_t *quants = five ? q5_k->quants : q4_k->quants;
+        p->w[i] = quants[i / 64 * 32 + i % 32] >> i / 32 % 2 * 4 & 15;
+        if (five)
+            p->w[i] += (q5_k->high[i % 32] >> i / 32 & 1) * 16;
+        six_bits(q4_k->scales, i / 32, &p->scale[i], &p->least[i]); /* at the same place in both */
+    }
+}
+
+static void parts_of_256(ls_gguf_type type, const void *block, parts *p)
+{
+    const ls__block_q3_k *q3_k = block;
+    const ls__block_q6_k *q6_k = block;
+    const ls__block_iq4_xs *iq4_xs = block;
+    bool three = type == LS_GGUF_TYPE_Q3_K, six = type == LS_GGUF_TYPE_Q6_K;
+    p->d = half(three ? q3_k->scale : six ? q6_k->scale : iq4_xs->scale);
+    for (int i = 0; i < 256; i++) {
+        int g = i / 16, unit = i / 32;
+        if (three) {
+            p->w[i] = (q3_k->quants[i / 128 * 32 + i % 32] >> unit % 4 * 2 & 3) +
+                      (q3_k->high[i % 32] >> unit & 1) * 4 - 4;
+            p->scale[i] = (g < 8 ? q3_k->scales[g] % 16 : q3_k->scales[g - 8] / 16) +
+                          (q3_k->scales[8 + g % 4] >> g / 4 * 2 & 3) * 16 - 32;
+        } else if (six) {
+            p->w[i] = (q6_k->low[i / 128 * 64 + i % 64] >> i / 64 % 2 * 4 & 15) +
+                      (q6_k->high[i / 128 * 32 + i % 32] >> unit % 4 * 2 & 3) * 16 - 32;
+            p->scale[i] = q6_k->scales[g];
+        } else {
+            p->w[i] = curve[iq4_xs->quants[unit * 16 + i % 16] >> (i % 32 < 16 ? 0 : 4) & 15];
+            p->scale[i] = (iq4_xs->scales_low[unit / 2] >> unit % 2 * 4 & 15) +
+                          (iq4_xs->scales_high >> unit * 2 & 3) * 16 - 32;
+        }
+    }
+}
+
+/* The term of a block. */
+static float term(ls_gguf_type type, const void *block, uint32_t elements, const int8_t *q,
+                  float scale, float product)
+{
+    parts p = {0};
+    int32_t sum = 0, least = 0;
+    bool minima =
+        type == LS_GGUF_TYPE_Q2_K || type == LS_GGUF_TYPE_Q4_K || type == LS_GGUF_TYPE_Q5_K;
+    if (elements == 32)
+        parts_of_32(type, block, &p);
+    else if (minima)
+        parts_with_minima(type, block, &p);
+    else
+        parts_of_256(type, block, &p);
+    for (uint32_t i = 0; i < elements; i++) {
+        sum += p.scale[i] * p.w[i] * q[i];
+        least += p.least[i] * q[i];
+    }
+    if (minima)
+        return (p.d * scale) * (float)sum - (p.m * scale) * (float)least;
+    if (type == LS_GGUF_TYPE_Q4_1 || type == LS_GGUF_TYPE_Q5_1)
+        return (p.d * scale) * (float)sum + p.m * product;
+    return (p.d * scale) * (float)sum;
 }
 
 /* Both as floats. */
@@ -71,34 +178,44 @@ static float float_row(uint32_t elements, const float *w, const float *x)
     return total;
 }
 
-float model_row(ls_gguf_type type, uint32_t elements, const void *row, const float *x)
+static float row_of_floats(ls_gguf_type type, uint32_t elements, const void *row, const float *x)
 {
-    uint32_t blocks = elements / MODEL_BLOCK;
-    float *floats = malloc((elements + 1) * sizeof *floats), total = 0;
+    float *floats = malloc((elements + 1) * sizeof *floats);
     if (!floats)
         abort();
-    if (type == LS_GGUF_TYPE_F32 || type == LS_GGUF_TYPE_F16) {
-        for (uint32_t k = 0; k < elements; k++)
-            floats[k] = type == LS_GGUF_TYPE_F32 ? ((const float *)row)[k]
-                                                 : half(((const uint16_t *)row)[k]);
-        total = float_row(elements, floats, x);
-        free(floats);
-        return total;
+    for (uint32_t k = 0; k < elements; k++) {
+        uint16_t bits = type == LS_GGUF_TYPE_F32 ? 0 : ((const uint16_t *)row)[k];
+        floats[k] = type == LS_GGUF_TYPE_F32   ? ((const float *)row)[k]
+                    : type == LS_GGUF_TYPE_F16 ? half(bits)
+                                               : bf16_to_f32((bf16){bits});
     }
+    float total = float_row(elements, floats, x);
+    free(floats);
+    return total;
+}
+
+float model_row(ls_gguf_type type, uint32_t elements, const void *row, const float *x)
+{
+    uint32_t block, bytes;
+    float total = 0;
+    ls_gguf_type_block(type, &block, &bytes);
+    if (block == 1)
+        return row_of_floats(type, elements, row, x);
+    uint32_t blocks = elements / block, per_slice = 256 / block;
     int8_t *integers = malloc(elements + 1);
     float *scales = malloc((blocks + 1) * sizeof *scales);
     float *products = malloc((blocks + 1) * sizeof *products);
-    int32_t *sums = malloc((blocks + 1) * sizeof *sums);
+    int32_t *sums = malloc((elements / 16 + 1) * sizeof *sums);
     if (!integers || !scales || !products || !sums)
         abort();
-    model_quantize(elements, x, integers, scales, products, sums);
-    for (uint32_t first = 0; first < blocks; first += 8) {
+    model_quantize(block, elements, x, integers, scales, products, sums);
+    for (uint32_t first = 0; first < blocks; first += per_slice) {
         float slice = 0;
-        for (uint32_t b = first; b < blocks && b < first + 8; b++)
-            slice = slice + term(type, row, b, integers + b * MODEL_BLOCK, scales[b], products[b]);
+        for (uint32_t b = first; b < blocks && b < first + per_slice; b++)
+            slice = slice + term(type, (const uint8_t *)row + b * bytes, block,
+                                 integers + b * block, scales[b], products[b]);
         total = total + slice;
     }
-    free(floats);
     free(integers);
     free(scales);
     free(products);

@@ -9,11 +9,9 @@
 
 #include "lockstep/gguf.h"
 
-enum { MODEL_BLOCK = 32 };
-
-/* Blocks of 32. */
-void model_quantize(uint32_t elements, const float *x, int8_t *integers, float *scales,
-                    float *products, int32_t *sums);
+/* sums: of each 32 elements, or of each 16 where a block has 256; products: of blocks. */
+void model_quantize(uint32_t block, uint32_t elements, const float *x, int8_t *integers,
+                    float *scales, float *products, int32_t *sums);
 /* One row of a matrix, as it lies in the file, times x. */
 float model_row(ls_gguf_type type, uint32_t elements, const void *row, const float *x);
 void model_rms_norm(uint32_t elements, float epsilon, const float *x, const float *weights,

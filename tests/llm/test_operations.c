@@ -30,8 +30,11 @@
 
 enum { DEVICES = 3, TILE = 4, MOST_BUFFERS = 8 };
 static const char *const device_names[DEVICES] = {"reference", "cpu", "vulkan"};
-static const ls_gguf_type types[] = {LS_GGUF_TYPE_Q4_0, LS_GGUF_TYPE_Q4_1, LS_GGUF_TYPE_Q8_0,
-                                     LS_GGUF_TYPE_F32, LS_GGUF_TYPE_F16};
+static const ls_gguf_type types[] = {
+#define X(name, number, per_block, block) LS_GGUF_TYPE_##name,
+    LS_GGUF_TYPE_TABLE(X)
+#undef X
+};
 enum { TYPES = sizeof types / sizeof *types };
 
 static struct {
@@ -219,7 +222,7 @@ static uint8_t *random_matrix(ls__rng *rng, const ls__matrix_form *form, size_t 
         uint8_t *block = bytes + b * block_bytes;
         for (size_t i = 0; i < block_bytes; i++)
             block[i] = (uint8_t)ls__rng_below(rng, 256);
-        for (uint32_t h = 0; h < form->halves; h++) {
+        for (uint32_t h = 0; h < (form->minimum ? 2 : form->halves > 0); h++) {
             uint16_t half = random_half(rng);
             memcpy(block + form->scale_byte + 2 * h, &half, 2);
         }
@@ -251,7 +254,7 @@ static void assert_same(int d, const char *name, const void *got, const void *ex
 
 /* --- tests ------------------------------------------------------------------------------------ */
 
-static void quantization(void **state)
+static void quantization_32(void **state)
 {
     enum { BLOCKS = 41, ELEMENTS = BLOCKS * 32 };
     ls__rng rng = {1};
@@ -266,7 +269,7 @@ static void quantization(void **state)
         float scales[BLOCKS], products[BLOCKS];
         int32_t sums[BLOCKS];
     } expected, got;
-    model_quantize(ELEMENTS, x, expected.integers, expected.scales, expected.products,
+    model_quantize(32, ELEMENTS, x, expected.integers, expected.scales, expected.products,
                    expected.sums);
     for (int d = 0; d < DEVICES; d++) {
         if (!machines[d].device)
@@ -275,10 +278,40 @@ static void quantization(void **state)
         argument arguments[] = {{x, ELEMENTS * 4, 0, false},
                                 {got.integers, sizeof got.integers, 0, true},
                                 {got.scales, sizeof got.scales, 0, true},
-                                {got.products, sizeof got.products, 0, true},
-                                {got.sums, sizeof got.sums, 0, true}};
+                                {got.sums, sizeof got.sums, 0, true},
+                                {got.products, sizeof got.products, 0, true}};
         run(d, "quantize_32", (uint32_t[3]){ELEMENTS}, NULL, 0, arguments, 5);
         assert_same(d, "quantize_32", &got, &expected, sizeof got);
+    }
+    free(x);
+}
+
+static void quantization_256(void **state)
+{
+    enum { BLOCKS = 9, ELEMENTS = BLOCKS * 256 };
+    ls__rng rng = {1};
+    float *x = random_floats(&rng, ELEMENTS), products[BLOCKS];
+    for (int i = 0; i < 256; i++) { /* nothing, too little, just enough */
+        x[i] = 0;
+        x[256 + i] = i % 2 ? -0x1p-101f : 0x1p-102f;
+        x[512 + i] = (float)(i - 128) * 0x1p-107f;
+    }
+    struct {
+        int8_t integers[ELEMENTS];
+        float scales[BLOCKS];
+        int32_t sums[BLOCKS * 16];
+    } expected, got;
+    model_quantize(256, ELEMENTS, x, expected.integers, expected.scales, products, expected.sums);
+    for (int d = 0; d < DEVICES; d++) {
+        if (!machines[d].device)
+            continue;
+        memset(&got, 0, sizeof got);
+        argument arguments[] = {{x, ELEMENTS * 4, 0, false},
+                                {got.integers, sizeof got.integers, 0, true},
+                                {got.scales, sizeof got.scales, 0, true},
+                                {got.sums, sizeof got.sums, 0, true}};
+        run(d, "quantize_256", (uint32_t[3]){ELEMENTS / 8}, NULL, 0, arguments, 4);
+        assert_same(d, "quantize_256", &got, &expected, sizeof got);
     }
     free(x);
 }
@@ -290,7 +323,8 @@ static void check_matrix(ls_gguf_type type, uint32_t elements, uint32_t rows, ui
     const ls__matrix_form *form = ls__matrix_form_of(type);
     ls__rng rng = {elements + rows * 3 + columns};
     bool is_float = form->elements == 1;
-    uint32_t blocks = elements / 32, padded = (columns + tile - 1) / tile * tile;
+    uint32_t block = is_float ? 32 : form->elements, blocks = elements / block;
+    uint32_t padded = (columns + tile - 1) / tile * tile;
     size_t row_bytes = elements / form->elements * (form->halves * 2 + form->words * 4);
     uint8_t *matrix = random_matrix(&rng, form, (size_t)rows * elements);
     float *x = random_floats(&rng, (size_t)padded * elements);
@@ -301,8 +335,9 @@ static void check_matrix(ls_gguf_type type, uint32_t elements, uint32_t rows, ui
     int8_t *integers = allocate((size_t)padded * elements);
     float *scales = allocate((size_t)padded * blocks * 4 + 4);
     float *products = allocate((size_t)padded * blocks * 4 + 4);
-    int32_t *sums = allocate((size_t)padded * blocks * 4 + 4);
-    model_quantize(padded * elements, x, integers, scales, products, sums);
+    size_t sum_bytes = (size_t)padded * elements / (block == 32 ? 32 : 16) * 4;
+    int32_t *sums = allocate(sum_bytes);
+    model_quantize(block, padded * elements, x, integers, scales, products, sums);
     float *expected = allocate(out_bytes), *got = allocate(out_bytes);
     for (uint32_t c = 0; c < columns; c++)
         for (uint32_t r = 0; r < rows; r++)
@@ -323,12 +358,16 @@ static void check_matrix(ls_gguf_type type, uint32_t elements, uint32_t rows, ui
                               {NULL, laid_bytes, 1, false},
                               {integers, (size_t)padded * elements, 0, false},
                               {scales, (size_t)padded * blocks * 4, 0, false},
+                              {sums, sum_bytes, 0, false},
                               {products, (size_t)padded * blocks * 4, 0, false},
-                              {sums, (size_t)padded * blocks * 4, 0, false},
                               {got, out_bytes, 0, true}};
+        if (block == 256)
+            blocked[5] = blocked[6];
         memset(got, 0xff, out_bytes);
         run(d, name, global, scalars, sizeof scalars, is_float ? floats : blocked,
-            is_float ? 3 : 7);
+            is_float       ? 3
+            : block == 256 ? 6
+                           : 7);
         assert_same(d, label, got, expected, out_bytes);
     }
     free(matrix);
@@ -345,6 +384,12 @@ static void check_matrix(ls_gguf_type type, uint32_t elements, uint32_t rows, ui
 static void matrices(void **state)
 {
     for (int t = 0; t < TYPES; t++) {
+        if (ls__matrix_form_of(types[t])->elements == 256) {
+            check_matrix(types[t], 768, 45, 1, 1);
+            check_matrix(types[t], 256, 64, 3, 1);
+            check_matrix(types[t], 512, 70, 6, TILE);
+            continue;
+        }
         check_matrix(types[t], 576, 45, 1, 1);
         check_matrix(types[t], 32, 1, 1, 1);
         check_matrix(types[t], 256, 64, 3, 1);
@@ -355,36 +400,37 @@ static void matrices(void **state)
 
 static void embeddings(void **state)
 {
-    enum { ELEMENTS = 288, ROWS = 70, WANTED = 5 };
-    uint32_t wanted[WANTED] = {0, 69, 31, 32, 31}, scalar = ELEMENTS;
+    enum { MOST = 512, ROWS = 70, WANTED = 5 };
+    uint32_t wanted[WANTED] = {0, 69, 31, 32, 31};
+    float expected[WANTED * MOST], got[WANTED * MOST];
     for (int t = 0; t < TYPES; t++) {
         const ls__matrix_form *form = ls__matrix_form_of(types[t]);
+        bool is_float = form->elements == 1;
+        uint32_t elements = form->elements == 256 ? 512 : 288;
         ls__rng rng = {7};
-        uint8_t *matrix = random_matrix(&rng, form, ROWS * ELEMENTS);
-        size_t laid_bytes = ls__matrix_bytes(form, ELEMENTS, ROWS);
+        uint8_t *matrix = random_matrix(&rng, form, ROWS * elements);
+        size_t laid_bytes = ls__matrix_bytes(form, elements, ROWS);
         uint8_t *laid = allocate(laid_bytes);
-        ls__matrix_lay(form, matrix, ELEMENTS, ROWS, 0, (ROWS + 31) / 32, laid);
+        ls__matrix_lay(form, matrix, elements, ROWS, 0, (ROWS + 31) / 32, laid);
         ls_gguf_tensor tensor = {
-            .name = "t", .type = types[t], .elements = ROWS * ELEMENTS, .data = matrix};
-        float expected[WANTED * ELEMENTS], got[WANTED * ELEMENTS];
+            .name = "t", .type = types[t], .elements = ROWS * elements, .data = matrix};
         for (int i = 0; i < WANTED; i++)
-            OK(ls_gguf_dequantize(&tensor, (uint64_t)wanted[i] * ELEMENTS, ELEMENTS,
-                                  expected + i * ELEMENTS, error));
+            OK(ls_gguf_dequantize(&tensor, (uint64_t)wanted[i] * elements, elements,
+                                  expected + (uint32_t)i * elements, error));
         char name[32];
         kernel_name(name, "rows", types[t], 0);
         for (int d = 0; d < DEVICES; d++) {
             if (!machines[d].device)
                 continue;
-            bool is_float = form->elements == 1;
             argument arguments[] = {{wanted, sizeof wanted, 0, false},
                                     {laid, laid_bytes, 0, false},
                                     {NULL, laid_bytes, 2, false},
-                                    {got, sizeof got, 0, true}};
+                                    {got, WANTED * elements * 4, 0, true}};
             if (is_float)
                 arguments[2] = arguments[3];
-            run(d, name, (uint32_t[3]){ELEMENTS, WANTED, 1}, &scalar, 4, arguments,
-                is_float ? 3 : 4);
-            assert_same(d, name, got, expected, sizeof got);
+            run(d, name, (uint32_t[3]){is_float ? elements : elements / 4, WANTED, 1}, &elements, 4,
+                arguments, is_float ? 3 : 4);
+            assert_same(d, name, got, expected, WANTED * elements * 4);
         }
         free(matrix);
         free(laid);
@@ -634,10 +680,15 @@ static void gates_and_sums(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(quantization),   cmocka_unit_test(matrices),
-        cmocka_unit_test(embeddings),     cmocka_unit_test(norms),
-        cmocka_unit_test(norms_of_heads), cmocka_unit_test(rotations),
-        cmocka_unit_test(attention),      cmocka_unit_test(windows_and_caps),
+        cmocka_unit_test(quantization_32),
+        cmocka_unit_test(quantization_256),
+        cmocka_unit_test(matrices),
+        cmocka_unit_test(embeddings),
+        cmocka_unit_test(norms),
+        cmocka_unit_test(norms_of_heads),
+        cmocka_unit_test(rotations),
+        cmocka_unit_test(attention),
+        cmocka_unit_test(windows_and_caps),
         cmocka_unit_test(gates_and_sums),
     };
     if (argc < 2)

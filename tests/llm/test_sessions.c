@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A small model with matrices of every type: its logits are the golden ones on every device,
- * however the tokens are cut into calls and chunks, wherever the cache lies, with any number of
- * threads, checked or not. A model of floats alone is compared with docs/numerics-llm.md in double
- * precision.
+ * Two small models with matrices of every type between them, one of blocks of 32 alone: their
+ * logits are the golden ones on every device, however the tokens are cut into calls and chunks,
+ * wherever the cache lies, with any number of threads, checked or not. A model of floats alone is
+ * compared with docs/numerics-llm.md in double precision.
  *
- *   test_llm_sessions MIXED.gguf FLOATS.gguf [--without-vulkan]
+ *   test_llm_sessions MIXED.gguf GROUPED.gguf FLOATS.gguf [--without-vulkan]
  */
 #include "base/cmocka_all.h"
 
@@ -26,14 +26,16 @@
     } while (0)
 
 enum { TOKENS = 150, VOCABULARY = 266, CUTS = 5 };
-static const char *mixed_path, *floats_path;
+static const char *mixed_path, *grouped_path, *floats_path;
 static bool without_vulkan;
 static uint32_t tokens[TOKENS];
 
-/* The digest of the logits behind tokens 1, 2, 20, 70 and 150 of the model of seed 1. */
+/* Digests of the logits behind tokens 1, 2, 20, 70 and 150 of the models of seed 1. */
 static const uint32_t marks[CUTS] = {1, 2, 20, 70, 150};
 static const char *const golden =
     "14c83c1beac85c966366ec8912093b8fc54826a1f4b38516c8f7853ac9bb6eee";
+static const char *const grouped_golden =
+    "33893cf8f982ac2e1909e0592f7cb0fda541de2945a1974372de28fbd2063f28";
 
 static ls_device *open_device(const char *name, uint32_t threads)
 {
@@ -104,18 +106,24 @@ static void the_bits_are_the_same(void **state)
         digest_of(mixed_path, settings[i], CUTS, hex);
         if (hex[0] && strcmp(hex, golden) != 0)
             fail_msg("setting %zu: %s", i, hex);
+        digest_of(grouped_path, settings[i], CUTS, hex);
+        if (hex[0] && strcmp(hex, grouped_golden) != 0)
+            fail_msg("setting %zu, grouped: %s", i, hex);
     }
 }
 
 /* It is slow, so it gets the first tokens only. */
 static void and_on_the_reference(void **state)
 {
-    char one[65], other[65];
-    digest_of(mixed_path, (setting){"reference", 1, 64, 64, 7, true}, 2, one);
-    digest_of(mixed_path, (setting){"cpu", 1, 64, 1, 0, false}, 2, other);
-    assert_true(one[0] != 0);
-    if (other[0])
-        assert_string_equal(one, other);
+    for (int i = 0; i < 2; i++) {
+        const char *path = i ? grouped_path : mixed_path;
+        char one[65], other[65];
+        digest_of(path, (setting){"reference", 1, 64, 64, 7, true}, 2, one);
+        digest_of(path, (setting){"cpu", 1, 64, 1, 0, false}, 2, other);
+        assert_true(one[0] != 0);
+        if (other[0])
+            assert_string_equal(one, other);
+    }
 }
 
 /* --- in double precision ---------------------------------------------------------------------- */
@@ -412,11 +420,12 @@ int main(int argc, char **argv)
         cmocka_unit_test(models_that_cannot_be),
         cmocka_unit_test(not_finite_is_located),
     };
-    if (argc < 3)
+    if (argc < 4)
         return 2;
-    without_vulkan = argc == 4 && strcmp(argv[3], "--without-vulkan") == 0;
+    without_vulkan = argc == 5 && strcmp(argv[4], "--without-vulkan") == 0;
     mixed_path = argv[1];
-    floats_path = argv[2];
+    grouped_path = argv[2];
+    floats_path = argv[3];
     for (uint32_t i = 0; i < TOKENS; i++)
         tokens[i] = i * i * 7 % VOCABULARY;
     return cmocka_run_group_tests(tests, NULL, NULL);
