@@ -241,8 +241,8 @@ static ls_status check_logits(ls_session *s, ls_error *error)
     for (uint32_t i = 0; i < s->model->info.vocabulary; i++)
         if (s->logits[i] - s->logits[i] != 0) {
             s->failed = true;
-            return fail_not_finite(&(ls__step){"logits", s->model->info.layers, 0}, s->position - 1,
-                                   error);
+            return fail_not_finite(&(ls__step){"logits", s->model->info.layers, 0, 0},
+                                   s->position - 1, error);
         }
     return LS_OK;
 }
