@@ -18,8 +18,8 @@ demo:
 	tools/setup.sh demo
 	$(MAKE) $(BUILD)/build.ninja
 	meson compile -C $(BUILD) lockstep:executable
-	tools/fetch-model.sh $(BUILD)/demo
-	tools/demo.sh $(BUILD)/src/cli/lockstep
+	tools/fetch-model.sh $(BUILD)/models
+	tools/demo.sh $(BUILD)/src/cli/lockstep $(BUILD)/demo $(BUILD)/models
 
 check:
 	tools/setup.sh check

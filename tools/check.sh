@@ -16,6 +16,7 @@ shift
 
 # Before the build is configured, which looks for what is in there.
 "$(dirname "$0")/python-packages.sh" "$build"
+"$(dirname "$0")/fetch-model.sh" "$build/models" smollm2 gemma3
 if [ -f "$build/build.ninja" ]; then
     meson setup --reconfigure "$build" -Dtests=enabled "$@"
 else

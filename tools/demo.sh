@@ -5,18 +5,19 @@
 # NumPy opens them and agrees to the last bit; boots a system on a chip on two devices and shows that
 # the waveforms are the same; asks a language model on two devices and shows that the logits are the same.
 #
-#   tools/demo.sh LOCKSTEP [FOLDER]      the command to use, such as build/src/cli/lockstep, and where
-#                                        to save results: build/demo when left out
+#   tools/demo.sh LOCKSTEP [FOLDER [MODELS]]   the command to use, such as build/src/cli/lockstep; where to save
+#                                              results: build/demo when left out; where models are: build/models
 set -eu
 
-if [ $# -lt 1 ] || [ $# -gt 2 ] || [ ! -x "$1" ]; then
-    echo "usage: tools/demo.sh LOCKSTEP [FOLDER]   (build it with: make)" >&2
+if [ $# -lt 1 ] || [ $# -gt 3 ] || [ ! -x "$1" ]; then
+    echo "usage: tools/demo.sh LOCKSTEP [FOLDER [MODELS]]   (build it with: make)" >&2
     exit 2
 fi
 lockstep=$(realpath "$1")
 cd "$(dirname "$0")/.."
 kernels=examples/kernels
 out=${2:-build/demo}
+models=${3:-build/models}
 mkdir -p "$out"
 
 run() {
@@ -73,7 +74,8 @@ elif command -v yosys >/dev/null && command -v riscv64-unknown-elf-gcc >/dev/nul
     python3 examples/cosim/build.py "$out/designs" soc
     for device in cpu reference; do
         run cosim "$soc/words.json" --config "$soc/config.json" --device $device --form compiled --quiet \
-            --input-commands examples/cosim/soc/to_prompt.json --output-vcd "$out/soc-$device.vcd"
+            --input-commands examples/cosim/soc/to_prompt.json --output-vcd "$out/soc-$device.vcd" \
+            --events "$out/soc-$device.json"
     done
     echo "The cpu device compiles the design with its flash and UART, the reference interprets it. The waveforms:"
     (cd "$out" && sha256sum soc-cpu.vcd soc-reference.vcd) | sed 's/^/    /'
@@ -85,9 +87,9 @@ fi
 
 echo
 echo "A language model of 135 million weights, SmolLM2:"
-model=$out/SmolLM2-135M-Instruct.Q4_1.gguf
+model=$models/SmolLM2-135M-Instruct.Q4_1.gguf
 if ! [ -f "$model" ]; then
-    echo "    (not shown: the model is not there; tools/fetch-model.sh $out fetches it)"
+    echo "    (not shown: the model is not there; tools/fetch-model.sh $models fetches it)"
 elif ! "$lockstep" devices | grep -q '^cpu '; then
     echo "    (not shown: this build has no cpu device)"
 else
