@@ -78,6 +78,8 @@ typedef struct ls_signal_info {
     bool upto;      /* declared [low : high] */
     bool is_signed, is_hidden; /* hidden: the name was made by the synthesis */
     bool is_register;          /* all its bits are of registers, also where it is an output */
+    bool is_alias; /* a register whose bits have a name before: in signals with a smaller
+                      index, or, where this one is hidden, in any that is not */
 } ls_signal_info;
 LS_API ls_status ls_design_signal(const ls_design *design, uint32_t index, ls_signal_info *info,
                                   ls_error *error);

@@ -91,7 +91,8 @@ ls_status ls_design_signal(const ls_design *design, uint32_t index, ls_signal_in
                              .upto = s->upto,
                              .is_signed = s->is_signed,
                              .is_hidden = s->hidden,
-                             .is_register = s->is_register};
+                             .is_register = s->is_register,
+                             .is_alias = s->is_alias};
     return LS_OK;
 }
 

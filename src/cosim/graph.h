@@ -150,7 +150,7 @@ typedef struct ls__graph_signal {
     const ls__piece *pieces;
     uint32_t piece_count, width;
     int32_t offset;
-    bool upto, is_signed, hidden, is_register;
+    bool upto, is_signed, hidden, is_register, is_alias;
     uint8_t direction; /* ls__direction of netlist.h; INOUT is gone: p__in, p__out, p__oe */
 } ls__graph_signal;
 

@@ -30,7 +30,7 @@ static ls_status find_registers(ls__dump *d, ls_error *error)
         ls_status status = ls_design_signal(d->design, i, &signal, error);
         if (status != LS_OK)
             return status;
-        if (!signal.is_register || signal.width == 0)
+        if (!signal.is_register || signal.is_alias || signal.width == 0)
             continue;
         d->registers[d->count++] = i;
         widest = signal.width > widest ? signal.width : widest;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The values of all registers after each of the first edges, as text. */
+/* The values of all registers, each under its first name, after each of the first edges, as text. */
 #ifndef LS_TESTBENCH_DUMP_H
 #define LS_TESTBENCH_DUMP_H
 

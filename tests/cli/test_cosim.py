@@ -449,6 +449,17 @@ class Cosim(cli.Case):
             f"edge {e} ({e * 20000} ps)\ncount = 8'h{max(0, (e + 1) // 2 - 2):02x}\n"
             for e in range(40))
         self.assertEqual(self.path("d.txt").read_text(), expected)
+        # Under other names, in part or whole, also before it in the file, it is the same register.
+        netlist = json.loads(self.path("counter.json").read_text())
+        nets = netlist["modules"]["counter"]["netnames"]
+        bits = nets["count"]["bits"]
+        netlist["modules"]["counter"]["netnames"] = {
+            "$made": {"hide_name": 1, "bits": bits, "attributes": {}}, **nets,
+            "core.count": {"hide_name": 0, "bits": bits, "attributes": {}},
+            "low": {"hide_name": 0, "bits": bits[:3], "attributes": {}}}
+        self.write("aliases.json", json.dumps(netlist))
+        self.good("cosim", "aliases.json", "--config", "config.json", "--dump-dff", "a.txt")
+        self.assertEqual(self.path("a.txt").read_text(), expected)
         for options in (("--form", "table"), ("--compat", "jacquard"), ("--instances", "3")):
             result = self.run_command("cosim", "counter.json", "--config", "config.json",
                                       "--dump-dff", "e.txt", "--dump-dff-cycles", "3", "--report",

@@ -181,6 +181,31 @@ static void inouts_are_three_ports(void **state)
     stop(&b);
 }
 
+static void names_of_tri_state_ports_are_theirs(void **state)
+{
+    make_netlist *make = make_netlist_create();
+    ls__nets d = make_input(make, "d", 1), oe = make_input(make, "en", 1);
+    output(make, "p__out", make_gate(make, LS__CELL_NOT, d, (ls__nets){0}));
+    ls__nets pad = make_nets(make, 1);
+    make_signal(make, "p", pad, LS__DIRECTION_INOUT);
+    make_signal(make, "p__oe", make_gate(make, LS__CELL_NOT, oe, (ls__nets){0}),
+                LS__DIRECTION_NONE);
+    make_signal(make, "p__oe$2", d, LS__DIRECTION_NONE);
+    buffer(make, d, oe, pad);
+    bench b = start(&make);
+    for (uint32_t i = 0; i < b.graph->signal_count; i++)
+        for (uint32_t k = 0; k < i; k++)
+            assert_string_not_equal(b.graph->signals[i].name, b.graph->signals[k].name);
+    set(&b, "d", 1);
+    set_step(&b, "en", 1);
+    EXPECT(&b, "p__oe", 1);
+    EXPECT(&b, "p__oe$2", 1);
+    EXPECT(&b, "p__oe$3", 0);
+    EXPECT(&b, "p__out", 1);
+    EXPECT(&b, "p__out$2", 0);
+    stop(&b);
+}
+
 static void internal_buses_are_refused(void **state)
 {
     make_netlist *make = make_netlist_create();
@@ -322,6 +347,7 @@ int main(void)
         cmocka_unit_test(two_drivers_are_refused),
         cmocka_unit_test(parallel_cases),
         cmocka_unit_test(inouts_are_three_ports),
+        cmocka_unit_test(names_of_tri_state_ports_are_theirs),
         cmocka_unit_test(internal_buses_are_refused),
         cmocka_unit_test(effects_happen_at_their_edge),
         cmocka_unit_test(signals_keep_their_form),

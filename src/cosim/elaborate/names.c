@@ -184,6 +184,46 @@ static void add_bus_port(ls__elaboration *e, const ls__signal *port, piece_list 
                (ls__nets){nets + 2 * (size_t)count, count}, LS__DIRECTION_OUTPUT, list);
 }
 
+/* --- names of tri-state ports ---- */
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static bool has_signal(const ls__graph *graph, const char *name)
+{
+    for (uint32_t i = 0; i < graph->signal_count; i++) {
+        if (strcmp(graph->signals[i].name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A port or net that has the name of a p__in, p__out or p__oe gets a number behind it. */
+static void rename_others(ls__elaboration *e, const bool *is_made)
+{
+    ls__graph *graph = e->graph;
+    const char **made = LS__NEW_ARRAY(&e->arena, const char *, graph->port_count);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < graph->port_count; i++) {
+        if (is_made[i])
+            made[count++] = graph->signals[i].name;
+    }
+    if (count == 0)
+        return;
+    qsort(made, count, sizeof *made, compare_names);
+    for (uint32_t i = 0; i < graph->signal_count; i++) {
+        const char *name = graph->signals[i].name, *next = name;
+        if ((i < graph->port_count && is_made[i]) ||
+            !bsearch(&name, made, count, sizeof *made, compare_names))
+            continue;
+        for (uint32_t number = 2; has_signal(graph, next); number++)
+            next = ls__arena_printf(&graph->arena, "%s$%u", name, number);
+        graph->signals[i].name = next;
+    }
+}
+
 /* Counts what the signals need at most. */
 static void count_signals(const ls__elaboration *e, uint32_t *signals, size_t *pieces,
                           size_t *text_bytes)
@@ -194,6 +234,31 @@ static void count_signals(const ls__elaboration *e, uint32_t *signals, size_t *p
         *signals += copies;
         *pieces += (size_t)copies * signal->nets.count;
         *text_bytes += strlen(signal->name) + 1;
+    }
+}
+
+/* Notes the registers' bits of a signal; whether all were noted before. */
+static bool is_known(const ls__graph_signal *signal, uint64_t *known)
+{
+    bool is_new = false;
+    for (uint32_t i = 0; i < signal->piece_count; i++) {
+        const ls__piece *piece = &signal->pieces[i];
+        uint64_t bits = (UINT64_MAX >> (64 - piece->width)) << piece->lsb;
+        is_new |= (known[piece->node.index] & bits) != bits;
+        known[piece->node.index] |= bits;
+    }
+    return !is_new;
+}
+
+/* Names from the source come before others. */
+static void mark_aliases(ls__elaboration *e)
+{
+    ls__graph *graph = e->graph;
+    uint64_t *known = LS__NEW_ARRAY(&e->arena, uint64_t, e->builder.nodes.count);
+    for (uint32_t i = 0; i < 2 * graph->signal_count; i++) {
+        ls__graph_signal *signal = &graph->signals[i % graph->signal_count];
+        if (signal->is_register && signal->hidden == (i >= graph->signal_count))
+            signal->is_alias = is_known(signal, known);
     }
 }
 
@@ -219,11 +284,14 @@ void ls__elaborate_signals(ls__elaboration *e)
     piece_list list = {LS__NEW_ARRAY(&e->arena, ls__piece, pieces), 0};
     char *text = ls__arena_alloc(&graph->arena, text_bytes, 1);
     uint32_t *port_signals = LS__NEW_ARRAY(&e->arena, uint32_t, netlist->port_count);
+    bool *is_made = LS__NEW_ARRAY(&e->arena, bool, 3 * (size_t)netlist->port_count);
     for (uint32_t i = 0; i < netlist->port_count; i++) {
         const ls__signal *port = &netlist->signals[i];
         port_signals[i] = graph->signal_count;
         if (is_bus_port(e, port)) {
             add_bus_port(e, port, &list);
+            for (uint32_t k = port_signals[i]; k < graph->signal_count; k++)
+                is_made[k] = true;
             continue;
         }
         text = stpcpy(text, port->name) + 1;
@@ -238,6 +306,8 @@ void ls__elaborate_signals(ls__elaboration *e)
         add_signal(e, signal, text - strlen(signal->name) - 1, signal->nets, LS__DIRECTION_NONE,
                    &list);
     }
+    rename_others(e, is_made);
+    mark_aliases(e);
     add_inputs(e, port_signals);
     /* Most signals are one piece: the final array is much smaller than what was set aside. */
     ls__piece *kept = LS__NEW_ARRAY(&graph->arena, ls__piece, list.count);
