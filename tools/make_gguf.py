@@ -4,10 +4,12 @@
 
   make_gguf.py blocks OUT.gguf [--seed N] [--rows N] [--split N]
       one tensor of each type that is read, of random blocks
-  make_gguf.py llama OUT.gguf [--seed N] [--types T,...] [--layers N] [--width N] [--inner N] [--heads N]
-                              [--kv-heads N] [--context N]
-      a model of the llama architecture with random weights; its matrices take turns with the types T. The
-      vocabulary is the 256 bytes, a few words and one token that ends a text.
+  make_gguf.py llama|qwen2|qwen3|gemma|gemma2|gemma3 OUT.gguf [--seed N] [--types T,...] [--layers N] [--width N]
+                              [--inner N] [--heads N] [--kv-heads N] [--head N] [--context N] [--window N]
+                              [--rotated N] [--linear X] [--factors] [--biases] [--layer-scale] [--tied]
+      a model of this architecture with random weights; its matrices take turns with the types T. The vocabulary is
+      the 256 bytes, a few words and one token that ends a text. Windows are short and caps low, so that they act on
+      few tokens.
   make_gguf.py words OUT.gguf
       a byte-level vocabulary of 256 bytes and a few words, and a small tensor: tests/cli/data/model.gguf
 
@@ -111,18 +113,20 @@ def write_blocks(out, seed, rows, split):
 MERGES = ["H e", "l l", "He ll", "Hell o", "\u0120 w", "o r", "\u0120w or", "l d", "\u0120wor ld"]
 
 
-def write_llama(out, options):
-    rng = random.Random(options.seed)
-    writer = Writer()
-    width, head = options.width, options.width // options.heads
-    values = {"block_count": options.layers, "context_length": options.context, "embedding_length": width,
-              "feed_forward_length": options.inner, "attention.head_count": options.heads,
-              "attention.head_count_kv": options.kv_heads, "rope.dimension_count": head}
-    writer.value("general.architecture", "string", "llama")
-    for name, value in values.items():
-        writer.value("llama." + name, "u32", value)
-    writer.value("llama.rope.freq_base", "f32", 10000)
-    writer.value("llama.attention.layer_norm_rms_epsilon", "f32", 1e-5)
+# Of each architecture: what a layer has beside the nine tensors of all, and the values of its files.
+FAMILIES = {
+    "llama": {},
+    "qwen2": {"biases": True},
+    "qwen3": {"head norms": True, "head": 24},
+    "gemma": {"tied": True, "head": 32},
+    "gemma2": {"post norms": True, "tied": True, "head": 32, "layers": 3, "window": 20,
+               "values": {"attn_logit_softcapping": 1.5, "final_logit_softcapping": 2.5}},
+    "gemma3": {"post norms": True, "head norms": True, "tied": True, "head": 32, "layers": 7, "window": 20,
+               "linear": 8.0, "values": {"rope.freq_base": 1000000.0}},
+}
+
+
+def write_vocabulary(writer):
     tokens = byte_tokens() + [merge.replace(" ", "") for merge in MERGES] + ["<|end|>"]
     writer.value("tokenizer.ggml.model", "string", "gpt2")
     writer.value("tokenizer.ggml.pre", "string", "gpt-2")
@@ -130,49 +134,86 @@ def write_llama(out, options):
     writer.list("tokenizer.ggml.token_type", "i32", [1] * (len(tokens) - 1) + [3])
     writer.list("tokenizer.ggml.merges", "string", MERGES)
     writer.value("tokenizer.ggml.eos_token_id", "u32", len(tokens) - 1)
+    return len(tokens)
+
+
+def write_model(out, name, options):
+    family = FAMILIES[name]
+    for option in ("head", "layers", "window", "linear", "tied", "biases"):
+        if not getattr(options, option):
+            setattr(options, option, family.get(option))
+    rng = random.Random(options.seed)
+    writer = Writer()
+    width, head = options.width, options.head or options.width // options.heads
+    values = {"block_count": options.layers or 2, "context_length": options.context, "embedding_length": width,
+              "feed_forward_length": options.inner, "attention.head_count": options.heads,
+              "attention.head_count_kv": options.kv_heads, "rope.dimension_count": options.rotated or head}
+    if options.head:
+        values.update({"attention.key_length": head, "attention.value_length": head})
+    if options.window:
+        values["attention.sliding_window"] = options.window
+    writer.value("general.architecture", "string", name)
+    for key, value in values.items():
+        writer.value(f"{name}.{key}", "u32", value)
+    reals = {"rope.freq_base": 10000, "attention.layer_norm_rms_epsilon": 1e-5, **family.get("values", {})}
+    for key, value in reals.items():
+        writer.value(f"{name}.{key}", "f32", value)
+    if options.linear:
+        writer.value(name + ".rope.scaling.type", "string", "linear")
+        writer.value(name + ".rope.scaling.factor", "f32", options.linear)
+    vocabulary = write_vocabulary(writer)
     writer.value("tokenizer.chat_template", "string",
                  "{% for message in messages %}{{ message.content }}{{ eos_token }}{% endfor %}")
     types = options.types.split(",")
 
-    def norm(name):
-        data = b"".join(struct.pack("<f", rng.uniform(0.5, 1.5)) for _ in range(width))
-        writer.tensor(name + ".weight", 0, [width], data)
+    def vector(tensor, elements, low=0.5, high=1.5):
+        writer.tensor(tensor, 0, [elements], b"".join(struct.pack("<f", rng.uniform(low, high))
+                                                      for _ in range(elements)))
 
-    def matrix(name, columns, rows):
+    def matrix(tensor, columns, rows, biased=False):
         types.append(types.pop(0))
         data = b"".join(weights(rng, types[-1], columns) for _ in range(rows))
-        writer.tensor(name + ".weight", TYPES[types[-1]][0], [columns, rows], data)
+        writer.tensor(tensor + ".weight", TYPES[types[-1]][0], [columns, rows], data)
+        if biased:
+            vector(tensor + ".bias", rows, -1, 1)
 
-    matrix("token_embd", width, len(tokens))
-    for layer in range(options.layers):
+    # llama.cpp reads the biases of these of all families that have some.
+    more = options.biases and name == "llama"
+    matrix("token_embd", width, vocabulary)
+    if options.factors:
+        vector("rope_freqs.weight", (options.rotated or head) // 2, 1, 8)
+    for layer in range(options.layers or 2):
         block = f"blk.{layer}."
-        norm(block + "attn_norm")
-        matrix(block + "attn_q", width, width)
-        matrix(block + "attn_k", width, head * options.kv_heads)
-        matrix(block + "attn_v", width, head * options.kv_heads)
-        matrix(block + "attn_output", width, width)
-        norm(block + "ffn_norm")
-        matrix(block + "ffn_gate", width, options.inner)
-        matrix(block + "ffn_up", width, options.inner)
-        matrix(block + "ffn_down", options.inner, width)
-    norm("output_norm")
-    matrix("output", width, len(tokens))
+        vector(block + "attn_norm.weight", width)
+        matrix(block + "attn_q", width, head * options.heads, options.biases)
+        matrix(block + "attn_k", width, head * options.kv_heads, options.biases)
+        matrix(block + "attn_v", width, head * options.kv_heads, options.biases)
+        if family.get("head norms"):
+            vector(block + "attn_q_norm.weight", head)
+            vector(block + "attn_k_norm.weight", head)
+        matrix(block + "attn_output", head * options.heads, width, more)
+        if family.get("post norms"):
+            vector(block + "post_attention_norm.weight", width)
+        vector(block + "ffn_norm.weight", width)
+        matrix(block + "ffn_gate", width, options.inner, more)
+        matrix(block + "ffn_up", width, options.inner, more)
+        matrix(block + "ffn_down", options.inner, width, more)
+        if family.get("post norms"):
+            vector(block + "post_ffw_norm.weight", width)
+        if options.layer_scale:
+            vector(block + "layer_output_scale.weight", 1)
+    vector("output_norm.weight", width)
+    if not options.tied:
+        matrix("output", width, vocabulary)
     with open(out, "wb") as file:
         file.write(writer.bytes())
 
 
 def write_words(out):
-    merges = ["H e", "l l", "He ll", "Hell o", "\u0120 w", "o r", "\u0120w or", "l d", "\u0120wor ld"]
     writer = Writer()
     writer.value("general.architecture", "string", "llama")
     writer.value("general.name", "string", "a model without a purpose")
-    writer.value("tokenizer.ggml.model", "string", "gpt2")
-    writer.value("tokenizer.ggml.pre", "string", "gpt-2")
-    tokens = byte_tokens() + [merge.replace(" ", "") for merge in merges] + ["<|end|>"]
-    writer.list("tokenizer.ggml.tokens", "string", tokens)
-    writer.list("tokenizer.ggml.token_type", "i32", [1] * (len(tokens) - 1) + [3])
-    writer.list("tokenizer.ggml.merges", "string", merges)
-    writer.value("tokenizer.ggml.eos_token_id", "u32", len(tokens) - 1)
+    write_vocabulary(writer)
     writer.tensor("token_embd.weight", 1, [4, 2], bytes(16))
     with open(out, "wb") as file:
         file.write(writer.bytes())
@@ -219,19 +260,23 @@ def main():
     blocks.add_argument("--seed", type=int, default=1)
     blocks.add_argument("--rows", type=int, default=4)
     blocks.add_argument("--split", type=int, default=1, help="parts")
-    llama = commands.add_parser("llama", help="a model with random weights")
-    llama.add_argument("out")
-    llama.add_argument("--types", default="Q4_1,Q8_0,Q4_0,F16,F32", help="from " + " ".join(TYPES))
-    for name, default in {"seed": 1, "layers": 2, "width": 64, "inner": 96, "heads": 4, "kv-heads": 2,
-                          "context": 256}.items():
-        llama.add_argument("--" + name, type=int, default=default)
+    for name in FAMILIES:
+        model = commands.add_parser(name, help="a model with random weights")
+        model.add_argument("out")
+        model.add_argument("--types", default="Q4_1,Q8_0,Q4_0,F16,F32", help="from " + " ".join(TYPES))
+        for option, default in {"seed": 1, "layers": 0, "width": 64, "inner": 96, "heads": 4, "kv-heads": 2,
+                                "head": 0, "context": 256, "window": 0, "rotated": 0}.items():
+            model.add_argument("--" + option, type=int, default=default)
+        model.add_argument("--linear", type=float, default=0, help="what positions are divided by")
+        for option in ("factors", "biases", "layer-scale", "tied"):
+            model.add_argument("--" + option, action="store_true")
     words = commands.add_parser("words", help="a small byte-level vocabulary")
     words.add_argument("out")
     options = parser.parse_args()
     if not options.out.endswith(".gguf"):
         sys.exit("make_gguf.py: OUT must end in .gguf")
-    if options.command == "llama":
-        write_llama(options.out, options)
+    if options.command in FAMILIES:
+        write_model(options.out, options.command, options)
     elif options.command == "words":
         write_words(options.out)
     elif options.split < 1 or options.rows < 1:

@@ -89,30 +89,98 @@ static ls_status load_matrix(const loader *l, const char *name, uint64_t columns
     return ls_buffer_unmap(weight->buffer, l->error);
 }
 
+enum { ONE, WIDTH, INNER, QUERIES, KEYS, HEAD };
+static const struct {
+    const char *name;
+    int columns, rows;
+} layer_tensors[] = {
+#define X(name, file_name, columns, rows) {file_name, columns, rows},
+    LS__LAYER_TENSORS(X)
+#undef X
+};
+
 static ls_status load_layer(const loader *l, uint32_t index, ls__layer *layer)
 {
     const ls_model_info *i = &l->model->info;
-    enum { ONE, WIDTH, INNER, QUERIES, KEYS };
-    const uint64_t extents[] = {1, i->width, i->inner_width, (uint64_t)i->heads * i->head_width,
-                                (uint64_t)i->kv_heads * i->head_width};
-    static const struct {
-        const char *name;
-        int columns, rows;
-    } tensors[] = {
-#define X(name, file_name, columns, rows) {file_name, columns, rows},
-        LS__LAYER_TENSORS(X)
-#undef X
-    };
+    const ls__family *family = l->model->family;
+    const uint64_t extents[] = {1,
+                                i->width,
+                                i->inner_width,
+                                (uint64_t)i->heads * i->head_width,
+                                (uint64_t)i->kv_heads * i->head_width,
+                                i->head_width};
     ls_status status = LS_OK;
     for (int t = 0; status == LS_OK && t < LS__LAYER_TENSOR_COUNT; t++) {
         char name[64];
-        uint64_t columns = extents[tensors[t].columns], rows = extents[tensors[t].rows];
-        snprintf(name, sizeof name, "blk.%" PRIu32 ".%s", index, tensors[t].name);
-        status = tensors[t].rows == ONE
+        uint64_t columns = extents[layer_tensors[t].columns], rows = extents[layer_tensors[t].rows];
+        bool must = (LS__COMMON_PARTS | family->must) >> t & 1;
+        snprintf(name, sizeof name, "blk.%" PRIu32 ".%s", index, layer_tensors[t].name);
+        if (!must && !((family->may >> t & 1) && ls_gguf_find_tensor(l->gguf, name)))
+            continue;
+        status = layer_tensors[t].rows == ONE
                      ? load_vector(l, name, (uint32_t)columns, &layer->weights[t])
                      : load_matrix(l, name, columns, rows, &layer->weights[t]);
     }
+    if (status == LS_OK && layer->weights[LS__LAYER_SCALE].buffer)
+        status = ls_buffer_read(layer->weights[LS__LAYER_SCALE].buffer, 0, LS_MEM_NONE,
+                                &layer->scale, 4, l->error);
     return status;
+}
+
+/* Llama 3's scaling of positions. */
+static ls_status load_rope_factors(const loader *l)
+{
+    ls_model *m = l->model;
+    const ls_gguf_tensor *tensor;
+    uint32_t pairs = m->ropes[0].pairs;
+    if (!ls_gguf_find_tensor(l->gguf, "rope_freqs.weight"))
+        return LS_OK;
+    ls_status status = find_tensor(l, "rope_freqs.weight", pairs, 1, &tensor);
+    if (status != LS_OK)
+        return status;
+    m->ropes[0].factors = m->rope_factors = ls__mem_alloc(pairs, sizeof *m->rope_factors);
+    if (!m->rope_factors)
+        return ls__fail_oom(l->error, pairs * sizeof *m->rope_factors);
+    status = ls_gguf_dequantize(tensor, 0, pairs, m->rope_factors, l->error);
+    for (uint32_t i = 0; status == LS_OK && i < pairs; i++)
+        if (!(m->rope_factors[i] >= 1e-6f && m->rope_factors[i] <= 1e6f))
+            status = ls__fail(l->error, LS_E_FORMAT,
+                              "rope_freqs.weight[%" PRIu32 "] is %g, where 1e-6 to 1e6 can be", i,
+                              (double)m->rope_factors[i]);
+    return status;
+}
+
+static bool has_place(const ls_model *m, const char *name)
+{
+    static const char *const others[] = {"token_embd.weight", "output_norm.weight", "output.weight",
+                                         "rope_freqs.weight"};
+    char whole[64];
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strcmp(name, others[i]) == 0)
+            return true;
+    uint32_t parts = LS__COMMON_PARTS | m->family->must | m->family->may;
+    const char *end = strncmp(name, "blk.", 4) == 0 ? strchr(name + 4, '.') : NULL;
+    for (uint32_t i = 0; end && i < m->info.layers; i++) {
+        int length = snprintf(whole, sizeof whole, "blk.%" PRIu32 ".", i);
+        if (strncmp(name, whole, (size_t)length) != 0)
+            continue;
+        for (int t = 0; t < LS__LAYER_TENSOR_COUNT; t++)
+            if ((parts >> t & 1) && strcmp(end + 1, layer_tensors[t].name) == 0)
+                return true;
+    }
+    return false;
+}
+
+/* A tensor that is not used would be a part of the model that is left out. */
+static ls_status refuse_other_tensors(const loader *l)
+{
+    const ls_gguf_tensor *tensor;
+    for (uint32_t i = 0; (tensor = ls_gguf_tensor_at(l->gguf, i)); i++)
+        if (!has_place(l->model, tensor->name))
+            return ls__fail(l->error, LS_E_UNSUPPORTED,
+                            "tensor %s has no place in models of the architecture %s", tensor->name,
+                            l->model->family->architecture);
+    return LS_OK;
 }
 
 static ls_status load_weights(const loader *l)
@@ -122,18 +190,17 @@ static ls_status load_weights(const loader *l)
     if (!embedding || embedding->dimensions[1] > UINT32_MAX)
         return ls__fail(l->error, LS_E_NOT_FOUND, "the file has no tensor token_embd.weight");
     m->info.vocabulary = (uint32_t)embedding->dimensions[1];
-    m->layers = ls__mem_alloc(m->info.layers, sizeof *m->layers);
-    if (!m->layers)
-        return ls__fail_oom(l->error, m->info.layers * sizeof *m->layers);
     ls_status status =
         load_matrix(l, "token_embd.weight", m->info.width, m->info.vocabulary, &m->embedding);
     if (status == LS_OK)
         status = load_vector(l, "output_norm.weight", m->info.width, &m->output_norm);
     if (status == LS_OK && ls_gguf_find_tensor(l->gguf, "output.weight"))
         status = load_matrix(l, "output.weight", m->info.width, m->info.vocabulary, &m->output);
+    if (status == LS_OK)
+        status = load_rope_factors(l);
     for (uint32_t i = 0; status == LS_OK && i < m->info.layers; i++)
         status = load_layer(l, i, &m->layers[i]);
-    return status;
+    return status == LS_OK ? refuse_other_tensors(l) : status;
 }
 
 /* --- kernels ---------------------------------------------------------------------------------- */
@@ -204,8 +271,12 @@ static ls_status find_kernels(const loader *l)
         {"append", &m->append},
         {"attention_scores", &m->scores},
         {"attention_values", &m->values},
-        {"silu_gate", &m->silu_gate},
+        {m->family->gate == LS__GELU ? "gelu_gate" : "silu_gate", &m->gate},
         {"add", &m->add},
+        {"norm_heads", &m->norm_heads},
+        {"add_bias", &m->add_bias},
+        {"scale", &m->scale},
+        {"soft_cap", &m->soft_cap},
     };
     ls_status status = LS_OK;
     const ls__matrix_form *form;
@@ -267,6 +338,7 @@ void ls_model_destroy(ls_model **model)
     ls_buffer_destroy(&m->output.buffer);
     ls_program_destroy(&m->program);
     ls__mem_free(m->layers);
+    ls__mem_free(m->rope_factors);
     ls__mem_free(m);
     *model = NULL;
 }

@@ -5,6 +5,7 @@
 
 #include "llm/family.h"
 #include "llm/layout.h"
+#include "llm/rope.h"
 #include "lockstep/launch.h"
 #include "lockstep/llm.h"
 
@@ -18,7 +19,11 @@ typedef struct ls__weight {
 } ls__weight;
 
 typedef struct ls__layer {
-    ls__weight weights[LS__LAYER_TENSOR_COUNT]; /* by ls__layer_tensor */
+    /* By ls__layer_tensor; no buffer: there is no such tensor. */
+    ls__weight weights[LS__LAYER_TENSOR_COUNT];
+    uint32_t window; /* positions back that it sees, its own among them; UINT32_MAX: all */
+    uint32_t rope;   /* which of the model's */
+    float scale;     /* of its output; 1: none */
 } ls__layer;
 
 /* The kernels for matrices of one form; NULL where there is no such matrix. */
@@ -27,22 +32,28 @@ typedef struct ls__matrix_kernels {
     const ls_kernel *rows;
 } ls__matrix_kernels;
 
+enum { LS__ROPES = 2 };
+
 struct ls_model {
     ls_device *device;
     ls_program *program;
     const ls__family *family;
     ls_model_info info;
     float epsilon, attention_scale;
-    double rope_base;
-    uint32_t rope_pairs, rope_apart;
+    float score_cap, logit_cap; /* 0: none */
+    float embedding_scale;      /* 1: none */
+    ls__rope ropes[LS__ROPES];  /* of layers that see all; of those with a window */
+    uint32_t rope_count, rope_apart;
+    float *rope_factors;                       /* NULL, or [pairs] for the first of ropes */
     ls__weight embedding, output_norm, output; /* output.buffer NULL: the embedding serves */
     ls__layer *layers;
     ls__matrix_kernels matrices[LS__FORMS]; /* by ls__matrix_form_index */
-    const ls_kernel *rms_norm, *quantize[LS__BLOCKINGS], *rope, *append, *scores, *values,
-        *silu_gate, *add;
+    const ls_kernel *rms_norm, *quantize[LS__BLOCKINGS], *rope, *append, *scores, *values, *gate,
+        *add;
+    const ls_kernel *norm_heads, *add_bias, *scale, *soft_cap;
 };
 
-/* What a model's file says, checked against its tensors; no weights yet. */
+/* What a model's values say; also makes the layers, without their weights. */
 ls_status ls__model_read_info(const ls_gguf *gguf, ls_model *model, ls_error *error);
 
 #endif

@@ -160,17 +160,47 @@ static void put_matrix(recorder *r, const char *operation, const ls__weight *w, 
     put(r, &s);
 }
 
+/* The bias of a matrix, where there is one. */
+static void put_bias(recorder *r, const char *operation, const ls__weight *bias, ls_buffer *x)
+{
+    if (bias->buffer)
+        put(r, &(step){.operation = operation,
+                       .kernel = r->model->add_bias,
+                       .x = bias->columns,
+                       .y_parameter = PARAMETER(count),
+                       .scalars = {bias->columns},
+                       .scalar_count = 1,
+                       .buffers = {bias->buffer, x},
+                       .buffer_count = 2});
+}
+
+/* Of each head in place, or of a whole token as one, where there are weights for it. */
+static void put_norm_heads(recorder *r, const char *operation, const ls__weight *weights,
+                           uint32_t heads, ls_buffer *x)
+{
+    if (weights->buffer)
+        put(r, &(step){.operation = operation,
+                       .kernel = r->model->norm_heads,
+                       .x = heads * 32,
+                       .y_parameter = PARAMETER(count),
+                       .scalars = {weights->columns, float_word(r->model->epsilon)},
+                       .scalar_count = 2,
+                       .buffers = {weights->buffer, x},
+                       .buffer_count = 2});
+}
+
 static void put_rope(recorder *r, const char *operation, uint32_t heads, ls_buffer *x)
 {
     const ls_model *m = r->model;
+    uint32_t rope = m->layers[r->layer].rope, pairs = m->ropes[rope].pairs;
     put(r, &(step){.operation = operation,
                    .kernel = m->rope,
-                   .x = heads * m->rope_pairs,
+                   .x = heads * pairs,
                    .y_parameter = PARAMETER(count),
-                   .scalars = {m->info.head_width, m->rope_pairs, m->rope_apart, heads},
+                   .scalars = {m->info.head_width, pairs, m->rope_apart, heads},
                    .scalar_count = 5,
                    .linked = {0, 0, 0, 0, PARAMETER(position)},
-                   .buffers = {r->session->angles, x},
+                   .buffers = {r->session->angles[rope], x},
                    .buffer_count = 2});
 }
 
@@ -179,7 +209,7 @@ static void put_attention(recorder *r)
     ls_session *s = r->session;
     const ls_model_info *i = &r->model->info;
     ls__cache_layer *cache = &s->cache[r->layer];
-    uint32_t group = i->heads / i->kv_heads;
+    uint32_t group = i->heads / i->kv_heads, window = r->model->layers[r->layer].window;
     put(r, &(step){.operation = "append",
                    .kernel = r->model->append,
                    .x = i->kv_heads * i->head_width,
@@ -189,22 +219,23 @@ static void put_attention(recorder *r)
                    .linked = {0, 0, PARAMETER(position)},
                    .buffers = {s->pages, s->key, s->value, cache->keys, cache->values},
                    .buffer_count = 5});
-    put(r, &(step){.operation = "attention scores",
-                   .kernel = r->model->scores,
-                   .x_parameter = PARAMETER(visible),
-                   .y = i->heads,
-                   .z_parameter = PARAMETER(count),
-                   .scalars = {i->heads, group, i->head_width, 0, s->context, UINT32_MAX,
-                               float_word(r->model->attention_scale), 0},
-                   .scalar_count = 8,
-                   .linked = {0, 0, 0, PARAMETER(position)},
-                   .buffers = {s->pages, s->query, cache->keys, s->scores},
-                   .buffer_count = 4});
+    put(r,
+        &(step){.operation = "attention scores",
+                .kernel = r->model->scores,
+                .x_parameter = PARAMETER(visible),
+                .y = i->heads,
+                .z_parameter = PARAMETER(count),
+                .scalars = {i->heads, group, i->head_width, 0, s->context, window,
+                            float_word(r->model->attention_scale), float_word(r->model->score_cap)},
+                .scalar_count = 8,
+                .linked = {0, 0, 0, PARAMETER(position)},
+                .buffers = {s->pages, s->query, cache->keys, s->scores},
+                .buffer_count = 4});
     put(r, &(step){.operation = "attention values",
                    .kernel = r->model->values,
                    .x = i->heads * 32,
                    .y_parameter = PARAMETER(count),
-                   .scalars = {i->heads, group, i->head_width, 0, s->context, UINT32_MAX},
+                   .scalars = {i->heads, group, i->head_width, 0, s->context, window},
                    .scalar_count = 6,
                    .linked = {0, 0, 0, PARAMETER(position)},
                    .buffers = {s->pages, cache->values, s->scores, s->query},
@@ -230,6 +261,20 @@ static bool is_integer(const ls__weight *w)
     return w->form->elements > 1;
 }
 
+/* x = x * factor, or its cap. */
+static void put_factor(recorder *r, const char *operation, const ls_kernel *kernel,
+                       uint32_t elements, float factor, ls_buffer *x, bool last)
+{
+    put(r, &(step){.operation = operation,
+                   .kernel = kernel,
+                   .x = elements,
+                   .y_parameter = last ? 0 : PARAMETER(count),
+                   .scalars = {elements, float_word(factor)},
+                   .scalar_count = 2,
+                   .buffers = {x},
+                   .buffer_count = 1});
+}
+
 static void put_embedding(recorder *r)
 {
     const ls__weight *w = &r->model->embedding;
@@ -247,14 +292,26 @@ static void put_embedding(recorder *r)
         e.buffer_count = 3;
     }
     put(r, &e);
+    if (r->model->embedding_scale != 1)
+        put_factor(r, "embedding scale", r->model->scale, w->columns, r->model->embedding_scale,
+                   s->residual, false);
 }
 
 /* --- a layer ---------------------------------------------------------------------------------- */
 
-static void put_layer(recorder *r, const ls__layer *l)
+/* x = x + what is in `normed`, after a norm where the layer has one. */
+static void put_residual(recorder *r, const char *operation, const char *norm,
+                         const ls__weight *norm_weights)
 {
     ls_session *s = r->session;
-    const ls__weight *w = l->weights;
+    put_norm_heads(r, norm, norm_weights, 1, s->normed);
+    put_elementwise(r, operation, r->model->add, r->model->info.width,
+                    (ls_buffer *[]){s->normed, s->residual}, 2);
+}
+
+static void put_attention_part(recorder *r, const ls__weight *w)
+{
+    ls_session *s = r->session;
     const ls_model_info *i = &r->model->info;
     put_norm(r, "attention norm", &w[LS__ATTENTION_NORM], s->residual, s->normed, false);
     put_quantize(r, "attention input", s->normed,
@@ -262,25 +319,47 @@ static void put_layer(recorder *r, const ls__layer *l)
     put_matrix(r, "query", &w[LS__QUERY], s->normed, s->query, false);
     put_matrix(r, "key", &w[LS__KEY], s->normed, s->key, false);
     put_matrix(r, "value", &w[LS__VALUE], s->normed, s->value, false);
+    put_bias(r, "query bias", &w[LS__QUERY_BIAS], s->query);
+    put_bias(r, "key bias", &w[LS__KEY_BIAS], s->key);
+    put_bias(r, "value bias", &w[LS__VALUE_BIAS], s->value);
+    put_norm_heads(r, "query norm", &w[LS__QUERY_NORM], i->heads, s->query);
+    put_norm_heads(r, "key norm", &w[LS__KEY_NORM], i->kv_heads, s->key);
     put_rope(r, "query rotation", i->heads, s->query);
     put_rope(r, "key rotation", i->kv_heads, s->key);
     put_attention(r); /* leaves its result in place of the queries */
     put_quantize(r, "attention result", s->query, (const ls__weight *[]){&w[LS__ATTENTION_OUTPUT]},
                  1, false);
     put_matrix(r, "attention output", &w[LS__ATTENTION_OUTPUT], s->query, s->normed, false);
-    put_elementwise(r, "attention residual", r->model->add, i->width,
-                    (ls_buffer *[]){s->normed, s->residual}, 2);
+    put_bias(r, "attention output bias", &w[LS__ATTENTION_OUTPUT_BIAS], s->normed);
+    put_residual(r, "attention residual", "attention post norm", &w[LS__ATTENTION_POST_NORM]);
+}
+
+static void put_inner_part(recorder *r, const ls__weight *w)
+{
+    ls_session *s = r->session;
+    const ls_model_info *i = &r->model->info;
     put_norm(r, "inner norm", &w[LS__INNER_NORM], s->residual, s->normed, false);
     put_quantize(r, "inner input", s->normed, (const ls__weight *[]){&w[LS__GATE], &w[LS__UP]}, 2,
                  false);
     put_matrix(r, "gate", &w[LS__GATE], s->normed, s->gate, false);
     put_matrix(r, "up", &w[LS__UP], s->normed, s->up, false);
-    put_elementwise(r, "gate function", r->model->silu_gate, i->inner_width,
+    put_bias(r, "gate bias", &w[LS__GATE_BIAS], s->gate);
+    put_bias(r, "up bias", &w[LS__UP_BIAS], s->up);
+    put_elementwise(r, "gate function", r->model->gate, i->inner_width,
                     (ls_buffer *[]){s->gate, s->up, s->inner}, 3);
     put_quantize(r, "inner result", s->inner, (const ls__weight *[]){&w[LS__DOWN]}, 1, false);
     put_matrix(r, "down", &w[LS__DOWN], s->inner, s->normed, false);
-    put_elementwise(r, "inner residual", r->model->add, i->width,
-                    (ls_buffer *[]){s->normed, s->residual}, 2);
+    put_bias(r, "down bias", &w[LS__DOWN_BIAS], s->normed);
+    put_residual(r, "inner residual", "inner post norm", &w[LS__INNER_POST_NORM]);
+}
+
+static void put_layer(recorder *r, const ls__layer *l)
+{
+    put_attention_part(r, l->weights);
+    put_inner_part(r, l->weights);
+    if (l->scale != 1)
+        put_factor(r, "layer scale", r->model->scale, r->model->info.width, l->scale,
+                   r->session->residual, false);
 }
 
 static void put_tokens(recorder *r, uint32_t columns)
@@ -300,6 +379,9 @@ static void put_logits(recorder *r)
     put_norm(r, "output norm", &m->output_norm, s->residual, s->last, true);
     put_quantize(r, "output input", s->last, &output, 1, true);
     put_matrix(r, "output", output, s->last, s->device_logits, true);
+    if (m->logit_cap > 0)
+        put_factor(r, "logit cap", m->soft_cap, m->info.vocabulary, m->logit_cap, s->device_logits,
+                   true);
     ls_range source = {s->device_logits, 0, (uint64_t)m->info.vocabulary * 4};
     if (r->status == LS_OK)
         r->status = ls_batch_download_slot(r->batch, source, LS_MEM_NONE, 1, NULL, r->error);

@@ -57,13 +57,15 @@ static void sine_and_cosine(double x, double *sine, double *cosine)
     *cosine = cosines[k & 3];
 }
 
-void ls__rope_table(double base, uint32_t pairs, uint32_t first, uint32_t count, float *table)
+void ls__rope_table(const ls__rope *rope, uint32_t first, uint32_t count, float *table)
 {
     ls__os_fenv saved;
     ls__os_fenv_enter(&saved);
-    double log_base = logarithm(base);
+    double log_base = logarithm(rope->base);
+    uint32_t pairs = rope->pairs;
     for (uint32_t i = 0; i < pairs; i++) {
-        double frequency = exponential(-(double)i / (double)pairs * log_base);
+        double stretch = rope->factor * (rope->factors ? (double)rope->factors[i] : 1);
+        double frequency = exponential(-(double)i / (double)pairs * log_base) / stretch;
         for (uint32_t p = 0; p < count; p++) {
             double sine, cosine;
             sine_and_cosine((double)(first + p) * frequency, &sine, &cosine);

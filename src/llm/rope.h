@@ -5,8 +5,16 @@
 
 #include <stdint.h>
 
-/* table[(position * pairs + i) * 2]: cosine and sine of position * base^(-2i / width), for the
- * positions [first, first + count). width = 2 * pairs; base >= 1; positions below 2^24. */
-void ls__rope_table(double base, uint32_t pairs, uint32_t first, uint32_t count, float *table);
+typedef struct ls__rope {
+    double base;          /* 1 or more */
+    double factor;        /* of all wave lengths: 1, or what stretches a model's positions */
+    const float *factors; /* [pairs] of each one's, too; NULL: 1 */
+    uint32_t pairs;
+} ls__rope;
+
+/* table[(position * pairs + i) * 2]: cosine and sine of
+ * position * (base^(-i / pairs) / (factor * factors[i])), for the positions [first, first + count),
+ * which are below 2^24. */
+void ls__rope_table(const ls__rope *rope, uint32_t first, uint32_t count, float *table);
 
 #endif

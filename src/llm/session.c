@@ -8,7 +8,6 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "base/status.h"
-#include "llm/rope.h"
 
 enum { DEFAULT_CONTEXT = 4096, DEFAULT_CHUNK = 64, MOST_CHUNK = 4096 };
 
@@ -52,7 +51,6 @@ static ls_status make_buffers(ls_session *s, ls_error *error)
         {"inner", columns * i->inner_width * 4, &s->inner},
         {"last", (uint64_t)i->width * 4, &s->last},
         {"logits", (uint64_t)i->vocabulary * 4, &s->device_logits},
-        {"angles", (uint64_t)s->context * s->model->rope_pairs * 8, &s->angles},
         {"pages", (uint64_t)s->context / LS__CHUNK * 4, &s->pages},
         {"integers", columns * most, &s->quantized[0].integers},
         {"scales", columns * most / 32 * 4, &s->quantized[0].scales},
@@ -77,15 +75,22 @@ static ls_status make_buffers(ls_session *s, ls_error *error)
     return status;
 }
 
-static ls_status write_angles(ls_session *s, ls_error *error)
+static ls_status make_angles(ls_session *s, ls_error *error)
 {
-    void *memory;
-    uint64_t bytes = (uint64_t)s->context * s->model->rope_pairs * 8;
-    ls_status status = ls_buffer_map(s->angles, 0, bytes, LS_MAP_WRITE, &memory, error);
-    if (status != LS_OK)
-        return status;
-    ls__rope_table(s->model->rope_base, s->model->rope_pairs, 0, s->context, memory);
-    return ls_buffer_unmap(s->angles, error);
+    ls_status status = LS_OK;
+    for (uint32_t i = 0; status == LS_OK && i < s->model->rope_count; i++) {
+        void *memory;
+        const ls__rope *rope = &s->model->ropes[i];
+        uint64_t bytes = (uint64_t)s->context * rope->pairs * 8;
+        status = make_buffer(s, "angles", bytes, &s->angles[i], error);
+        if (status == LS_OK)
+            status = ls_buffer_map(s->angles[i], 0, bytes, LS_MAP_WRITE, &memory, error);
+        if (status != LS_OK)
+            return status;
+        ls__rope_table(rope, 0, s->context, memory);
+        status = ls_buffer_unmap(s->angles[i], error);
+    }
+    return status;
 }
 
 /* Where each 64 positions lie in the cache; the bits do not depend on it. */
@@ -135,7 +140,7 @@ ls_status ls_session_create(ls_model *model, const ls_session_params *params, ls
     if (status == LS_OK)
         status = make_buffers(s, error);
     if (status == LS_OK)
-        status = write_angles(s, error);
+        status = make_angles(s, error);
     if (status == LS_OK)
         status = write_pages(s, params->page_seed, error);
     if (status == LS_OK)
@@ -168,7 +173,8 @@ void ls_session_destroy(ls_session **session)
                              &s->inner,
                              &s->last,
                              &s->device_logits,
-                             &s->angles,
+                             &s->angles[0],
+                             &s->angles[1],
                              &s->pages,
                              &s->quantized[0].integers,
                              &s->quantized[0].scales,

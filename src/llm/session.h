@@ -45,7 +45,8 @@ struct ls_session {
     bool failed, has_logits;
     float *logits;
     ls_buffer *tokens, *residual, *normed, *query, *key, *value, *scores, *gate, *up, *inner;
-    ls_buffer *last, *device_logits, *angles, *pages;
+    ls_buffer *last, *device_logits, *pages;
+    ls_buffer *angles[LS__ROPES]; /* by the model's ropes */
     ls__quantized quantized[LS__BLOCKINGS];
     ls__cache_layer *cache; /* by layer */
     ls__token_batch one, many;

@@ -4,7 +4,8 @@
 #include "llm/family.h"
 
 static const ls__family *const families[] = {
-    &ls__family_llama,
+    &ls__family_llama, &ls__family_qwen2,  &ls__family_qwen3,
+    &ls__family_gemma, &ls__family_gemma2, &ls__family_gemma3,
 };
 
 const ls__family *ls__family_at(uint32_t index)
