@@ -11,7 +11,7 @@
 # Nothing is touched when nothing is missing. Uses sudo when not run by root.
 set -eu
 
-build='gcc libc6-dev pkg-config meson ninja-build nettle-dev libjansson-dev libpcre2-dev'
+build='gcc libc6-dev pkg-config meson ninja-build nettle-dev libjansson-dev libpcre2-dev libedit-dev'
 check='g++ clang libclang-rt-dev libcmocka-dev libmpfr-dev python3-numpy python3-jsonschema llvm-19-dev
     libvulkan-dev libvulkan1 mesa-vulkan-drivers vulkan-validationlayers spirv-headers spirv-tools
     iverilog yosys verilator gcc-riscv64-unknown-elf python3-pip python3-venv'

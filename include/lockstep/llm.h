@@ -78,6 +78,7 @@ LS_API ls_status ls_session_feed(ls_session *session, const uint32_t *tokens, ui
 /* Those of the last token fed, [vocabulary]; NULL before the first. Until the next call. */
 LS_API const float *ls_session_logits(const ls_session *session);
 LS_API uint32_t ls_session_position(const ls_session *session); /* tokens so far */
+LS_API uint32_t ls_session_context(const ls_session *session);  /* tokens at most */
 /* Forgets what follows the first `position` tokens; there are no logits until the next feed. */
 LS_API ls_status ls_session_truncate(ls_session *session, uint32_t position, ls_error *error);
 

@@ -29,6 +29,7 @@ int ls__cli_compile(int argc, char **argv);
 int ls__cli_devices(int argc, char **argv);
 int ls__cli_conform(int argc, char **argv);
 int ls__cli_generate(int argc, char **argv);
+int ls__cli_chat(int argc, char **argv);
 int ls__cli_inspect(int argc, char **argv);
 int ls__cli_tokenize(int argc, char **argv);
 int ls__cli_sim(int argc, char **argv);
@@ -80,6 +81,8 @@ ls_status ls__cli_load_module(const char *path, const ls_define *defines, uint32
 /* Appends the folder where devices keep compiled code when none is named: $XDG_CACHE_HOME/lockstep
  * or ~/.cache/lockstep. Nothing where there is no such place. */
 void ls__cli_default_cache(ls__strbuf *path);
+/* The same for what is kept of use: $XDG_STATE_HOME/lockstep or ~/.local/state/lockstep. */
+void ls__cli_default_state(ls__strbuf *path);
 
 /* Runs a program, found on the path, with input and output from these files; in = NULL: no input.
  * LS_E_UNSUPPORTED when it is not there, LS_E_IO when it fails. Blocks. */

@@ -23,6 +23,15 @@ void ls__cli_default_cache(ls__strbuf *path)
         ls__strbuf_printf(path, "%s/.cache/lockstep", home);
 }
 
+void ls__cli_default_state(ls__strbuf *path)
+{
+    const char *state = absolute("XDG_STATE_HOME"), *home = absolute("HOME");
+    if (state)
+        ls__strbuf_printf(path, "%s/lockstep", state);
+    else if (home)
+        ls__strbuf_printf(path, "%s/.local/state/lockstep", home);
+}
+
 ls_status ls__cli_check_cache(const char *path, ls_error *error)
 {
     ls__dir *dir;

@@ -18,7 +18,8 @@ static const struct command {
 } commands[] = {
     {"run", ls__cli_run},           {"compile", ls__cli_compile}, {"devices", ls__cli_devices},
     {"conform", ls__cli_conform},   {"sim", ls__cli_sim},         {"cosim", ls__cli_cosim},
-    {"generate", ls__cli_generate}, {"inspect", ls__cli_inspect}, {"tokenize", ls__cli_tokenize},
+    {"generate", ls__cli_generate}, {"chat", ls__cli_chat},       {"inspect", ls__cli_inspect},
+    {"tokenize", ls__cli_tokenize},
 };
 
 struct choice {
@@ -45,17 +46,16 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         if (!choice->command)
             ls__cli_usage_error(state,
                                 "there is no command '%s', only run, compile, devices, conform, "
-                                "sim, cosim, generate, inspect and tokenize",
+                                "sim, cosim, generate, chat, inspect and tokenize",
                                 text);
         choice->first = state->next - 1;
         snprintf(choice->title, sizeof choice->title, "lockstep %s", text);
         state->next = state->argc; /* the rest is the command's */
         return 0;
     case ARGP_KEY_NO_ARGS:
-        argp_error(
-            state,
-            "a command is needed: run, compile, devices, conform, sim, cosim, generate, inspect or "
-            "tokenize");
+        argp_error(state, "a command is needed: run, compile, devices, conform, sim, cosim, "
+                          "generate, chat, inspect "
+                          "or tokenize");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -74,6 +74,7 @@ static const struct argp arguments = {
            "  sim        run a netlist with the inputs of a waveform\n"
            "  cosim      run a netlist with clocks, reset and peripherals\n"
            "  generate   go on with a text as a language model has it\n"
+           "  chat       talk with a language model\n"
            "  inspect    show what is in a model file\n"
            "  tokenize   cut a text into the tokens of a model\n"
            "\nOptions:"

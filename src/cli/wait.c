@@ -40,6 +40,22 @@ void ls__cli_catch_signals(void)
     sigaction(SIGPIPE, &action, NULL);
 }
 
+void ls__cli_catch_interrupts(void)
+{
+    struct sigaction action = {.sa_handler = note};
+    sigemptyset(&action.sa_mask);
+    ls__cli_catch_signals();
+    sigaction(SIGINT, &action, NULL);
+}
+
+bool ls__cli_take_interrupt(void)
+{
+    bool is_interrupt = caught == SIGINT;
+    if (is_interrupt)
+        caught = 0;
+    return is_interrupt;
+}
+
 int ls__cli_caught_signal(void)
 {
     return caught;

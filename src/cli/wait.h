@@ -14,6 +14,10 @@
  * grows too large or a pipe without a reader is an error of the write. Signals that the caller has
  * set to be ignored (nohup) stay so; the second of a kind ends the process. */
 void ls__cli_catch_signals(void);
+/* The same, but SIGINT may come any number of times. */
+void ls__cli_catch_interrupts(void);
+/* Whether SIGINT was noted; forgets it then. */
+bool ls__cli_take_interrupt(void);
 /* The signal noted so far, 0 for none. */
 int ls__cli_caught_signal(void);
 /* As if that signal had been caught, unless one has been. */

@@ -294,6 +294,11 @@ uint32_t ls_session_position(const ls_session *s)
     return s->position;
 }
 
+uint32_t ls_session_context(const ls_session *s)
+{
+    return s->context;
+}
+
 ls_status ls_session_truncate(ls_session *s, uint32_t position, ls_error *error)
 {
     if (!s || position > s->position)

@@ -19,7 +19,7 @@ class Help(cli.Case):
         self.good(*command)
 
     def texts(self):
-        for command in ([], ["run"], ["compile"], ["devices"], ["conform"], ["sim"], ["cosim"], ["generate"], ["inspect"],
+        for command in ([], ["run"], ["compile"], ["devices"], ["conform"], ["sim"], ["cosim"], ["generate"], ["chat"], ["inspect"],
                         ["tokenize"]):
             yield " ".join(command) or "lockstep", self.good(*command, "--help")
 

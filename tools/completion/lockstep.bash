@@ -25,7 +25,7 @@ _lockstep()
     fi
 
     if ((COMP_CWORD == 1)); then
-        COMPREPLY=($(compgen -W "run compile devices conform sim cosim generate inspect tokenize --version $common" -- "$current"))
+        COMPREPLY=($(compgen -W "run compile devices conform sim cosim generate chat inspect tokenize --version $common" -- "$current"))
         return
     fi
     case $previous in
@@ -81,7 +81,7 @@ _lockstep()
         ;;
     --output | -o | --report | --compare | --config | --trace-signals | --output-vcd | --stimulus-vcd | --events | \
         --events-reference | --input-commands | --bus-trace-csv | --cosim-perf-json | --jtag-replay | --record | --replay | \
-        --dump-dff | --run-params | --logprobs-file)
+        --dump-dff | --run-params | --logprobs-file | --load)
         COMPREPLY=($(compgen -f -- "$current"))
         return
         ;;
@@ -128,11 +128,13 @@ _lockstep()
         ;;
     compile) common+=" --emit --kernel --target --after --lower --output --define" ;;
     devices) common+=" --verbose" ;;
-    generate)
-        common+=" --model --prompt --tokens --stop --special --chat --system --date --context --temperature --top-k --top-p --min-p --seed"
+    generate | chat)
+        common+=" --model --tokens --stop --system --date --context --temperature --top-k --top-p --min-p --seed"
         common+=" --repeat-penalty --frequency-penalty --presence-penalty --penalty-window --device --threads --target"
-        common+=" --chunk --cache --no-cache --logprobs --logprobs-file --digest --verbose"
-        ;;
+        common+=" --chunk --cache --no-cache --verbose"
+        ;;&
+    generate) common+=" --prompt --special --chat --logprobs --logprobs-file --digest" ;;
+    chat) common+=" --load --no-history" ;;
     inspect) common+=" --full --json" ;;
     tokenize) common+=" --model --file --no-bos --no-special --lossy --ids --json --count --decode" ;;
     conform)
