@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/os.h"
 #include "base/status.h"
+#include "llm/attention.h"
 #include "llm/matrix.h"
 
 typedef struct loader {
@@ -219,6 +220,8 @@ static void put_kernels(const ls_model *m, ls__strbuf *text)
     const ls__matrix_form *form;
     for (uint32_t i = 0; i < ls__llm_kernels_count; i++)
         ls__strbuf_append(text, ls__llm_kernels[i].text, ls__llm_kernels[i].length);
+    ls__attention_kernels(
+        text, &(ls__attention){m->info.head_width, m->info.heads / m->info.kv_heads, false, ""});
     for (uint32_t i = 0; (form = ls__matrix_form_at(i)); i++) {
         char name[40];
         if (!has_form(m, form))
@@ -268,9 +271,12 @@ static ls_status find_kernels(const loader *l)
         {"quantize_32", &m->quantize[0]},
         {"quantize_256", &m->quantize[1]},
         {"rope", &m->rope},
-        {"append", &m->append},
-        {"attention_scores", &m->scores},
-        {"attention_values", &m->values},
+        {"append", &m->attention.append},
+        {"attention_scores", &m->attention.scores},
+        {"attention_weights", &m->attention.weights},
+        {"attention_values", &m->attention.values},
+        {"attention_parts", &m->attention.parts},
+        {"attention_join", &m->attention.join},
         {m->family->gate == LS__GELU ? "gelu_gate" : "silu_gate", &m->gate},
         {"add", &m->add},
         {"norm_heads", &m->norm_heads},

@@ -32,6 +32,11 @@ typedef struct ls__matrix_kernels {
     const ls_kernel *rows;
 } ls__matrix_kernels;
 
+/* src/llm/attention.h */
+typedef struct ls__attention_kernel_set {
+    const ls_kernel *append, *scores, *weights, *values, *parts, *join;
+} ls__attention_kernel_set;
+
 enum { LS__ROPES = 2 };
 
 struct ls_model {
@@ -48,8 +53,8 @@ struct ls_model {
     ls__weight embedding, output_norm, output; /* output.buffer NULL: the embedding serves */
     ls__layer *layers;
     ls__matrix_kernels matrices[LS__FORMS]; /* by ls__matrix_form_index */
-    const ls_kernel *rms_norm, *quantize[LS__BLOCKINGS], *rope, *append, *scores, *values, *gate,
-        *add;
+    ls__attention_kernel_set attention;
+    const ls_kernel *rms_norm, *quantize[LS__BLOCKINGS], *rope, *gate, *add;
     const ls_kernel *norm_heads, *add_bias, *scale, *soft_cap;
 };
 

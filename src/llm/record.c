@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "base/status.h"
+#include "llm/attention.h"
 #include "llm/session.h"
 
 enum { MOST_BUFFERS = 8, MOST_LINKS = 4 };
@@ -29,7 +30,7 @@ typedef struct recorder {
 typedef struct step {
     const char *operation;
     const ls_kernel *kernel;
-    uint32_t x, x_parameter, y, y_parameter, z_parameter;
+    uint32_t x, x_parameter, y, y_parameter, z;
     uint32_t elements, block;
     uint32_t scalars[8], scalar_count;
     uint32_t linked[8]; /* by scalar: a PARAMETER, or 0 */
@@ -68,10 +69,9 @@ static void put(recorder *r, const step *s)
     dispatch.kernel = s->kernel;
     dispatch.global_size[0] = s->x;
     dispatch.global_size[1] = s->y ? s->y : 1;
-    dispatch.global_size[2] = 1;
+    dispatch.global_size[2] = s->z ? s->z : 1;
     dispatch.global_size_parameter[0] = s->x_parameter;
     dispatch.global_size_parameter[1] = s->y_parameter;
-    dispatch.global_size_parameter[2] = s->z_parameter;
     dispatch.buffers = ranges;
     dispatch.buffer_count = s->buffer_count;
     dispatch.scalars = s->scalars;
@@ -198,10 +198,36 @@ static void put_rope(recorder *r, const char *operation, uint32_t heads, ls_buff
                    .x = heads * pairs,
                    .y_parameter = PARAMETER(count),
                    .scalars = {m->info.head_width, pairs, m->rope_apart, heads},
-                   .scalar_count = 5,
-                   .linked = {0, 0, 0, 0, PARAMETER(position)},
-                   .buffers = {r->session->angles[rope], x},
-                   .buffer_count = 2});
+                   .scalar_count = 4,
+                   .buffers = {r->session->places, r->session->angles[rope], x},
+                   .buffer_count = 3});
+}
+
+/* The values that the weights choose; for one token, the chunks of the cache in parallel. */
+static void put_values(recorder *r, const ls__cache_layer *cache, uint32_t window)
+{
+    ls_session *s = r->session;
+    const ls_model_info *i = &r->model->info;
+    step values = {.operation = "attention values",
+                   .kernel = r->many ? r->model->attention.values : r->model->attention.parts,
+                   .x_parameter = r->many ? PARAMETER(lanes) : PARAMETER(chunk_lanes),
+                   .y = (i->head_width + 31) / 32,
+                   .z = i->kv_heads * ls__attention_sets(i->heads / i->kv_heads),
+                   .scalars = {i->heads, window, s->context},
+                   .scalar_count = 3,
+                   .buffers = {s->places, s->pages, s->scores, cache->values,
+                               r->many ? s->query : s->sums, s->parts},
+                   .buffer_count = r->many ? 5 : 6};
+    put(r, &values);
+    if (r->many)
+        return;
+    put(r, &(step){.operation = "attention sums",
+                   .kernel = r->model->attention.join,
+                   .x = i->heads * i->head_width,
+                   .scalars = {i->heads, window},
+                   .scalar_count = 2,
+                   .buffers = {s->places, s->sums, s->parts, s->query},
+                   .buffer_count = 4});
 }
 
 static void put_attention(recorder *r)
@@ -209,37 +235,35 @@ static void put_attention(recorder *r)
     ls_session *s = r->session;
     const ls_model_info *i = &r->model->info;
     ls__cache_layer *cache = &s->cache[r->layer];
-    uint32_t group = i->heads / i->kv_heads, window = r->model->layers[r->layer].window;
+    uint32_t window = r->model->layers[r->layer].window;
     put(r, &(step){.operation = "append",
-                   .kernel = r->model->append,
+                   .kernel = r->model->attention.append,
                    .x = i->kv_heads * i->head_width,
                    .y_parameter = PARAMETER(count),
-                   .scalars = {i->kv_heads, i->head_width},
+                   .scalars = {i->kv_heads},
+                   .scalar_count = 1,
+                   .buffers = {s->places, s->pages, s->key, s->value, cache->keys, cache->values},
+                   .buffer_count = 6});
+    put(r, &(step){.operation = "attention scores",
+                   .kernel = r->model->attention.scores,
+                   .x_parameter = PARAMETER(lanes),
+                   .y_parameter = PARAMETER(blocks),
+                   .z = i->kv_heads * ls__attention_sets(i->heads / i->kv_heads),
+                   .scalars = {i->heads, window, s->context, float_word(r->model->attention_scale),
+                               float_word(r->model->score_cap)},
+                   .scalar_count = 5,
+                   .buffers = {s->places, s->pages, s->query, cache->keys, s->scores, s->tops},
+                   .buffer_count = 6});
+    put(r, &(step){.operation = "attention weights",
+                   .kernel = r->model->attention.weights,
+                   .x_parameter = PARAMETER(lanes),
+                   .y_parameter = PARAMETER(blocks),
+                   .z = i->heads,
+                   .scalars = {i->heads, window, s->context},
                    .scalar_count = 3,
-                   .linked = {0, 0, PARAMETER(position)},
-                   .buffers = {s->pages, s->key, s->value, cache->keys, cache->values},
-                   .buffer_count = 5});
-    put(r,
-        &(step){.operation = "attention scores",
-                .kernel = r->model->scores,
-                .x_parameter = PARAMETER(visible),
-                .y = i->heads,
-                .z_parameter = PARAMETER(count),
-                .scalars = {i->heads, group, i->head_width, 0, s->context, window,
-                            float_word(r->model->attention_scale), float_word(r->model->score_cap)},
-                .scalar_count = 8,
-                .linked = {0, 0, 0, PARAMETER(position)},
-                .buffers = {s->pages, s->query, cache->keys, s->scores},
-                .buffer_count = 4});
-    put(r, &(step){.operation = "attention values",
-                   .kernel = r->model->values,
-                   .x = i->heads * 32,
-                   .y_parameter = PARAMETER(count),
-                   .scalars = {i->heads, group, i->head_width, 0, s->context, window},
-                   .scalar_count = 6,
-                   .linked = {0, 0, 0, PARAMETER(position)},
-                   .buffers = {s->pages, cache->values, s->scores, s->query},
-                   .buffer_count = 4});
+                   .buffers = {s->places, s->tops, s->scores},
+                   .buffer_count = 3});
+    put_values(r, cache, window);
 }
 
 static void put_elementwise(recorder *r, const char *operation, const ls_kernel *kernel,
@@ -362,12 +386,14 @@ static void put_layer(recorder *r, const ls__layer *l)
                    r->session->residual, false);
 }
 
-static void put_tokens(recorder *r, uint32_t columns)
+static void put_upload(recorder *r, const char *name, uint32_t slot, ls_buffer *buffer,
+                       uint32_t words)
 {
-    ls_range target = {r->session->tokens, 0, (uint64_t)columns * 4};
-    r->status = ls_batch_upload_slot(r->batch, target, LS_MEM_NONE, 0, NULL, r->error);
+    ls_range target = {buffer, 0, (uint64_t)words * 4};
     if (r->status == LS_OK)
-        note(r, "tokens", 0, 0);
+        r->status = ls_batch_upload_slot(r->batch, target, LS_MEM_NONE, slot, NULL, r->error);
+    if (r->status == LS_OK)
+        note(r, name, 0, 0);
 }
 
 static void put_logits(recorder *r)
@@ -384,7 +410,8 @@ static void put_logits(recorder *r)
                    true);
     ls_range source = {s->device_logits, 0, (uint64_t)m->info.vocabulary * 4};
     if (r->status == LS_OK)
-        r->status = ls_batch_download_slot(r->batch, source, LS_MEM_NONE, 1, NULL, r->error);
+        r->status =
+            ls_batch_download_slot(r->batch, source, LS_MEM_NONE, LS__SLOT_LOGITS, NULL, r->error);
     if (r->status == LS_OK)
         note(r, "logits", 0, 0);
 }
@@ -400,7 +427,8 @@ ls_status ls__session_record(ls_session *session, uint32_t columns, ls__token_ba
     r.status = ls_batch_create(session->model->device, &r.batch, error);
     if (r.status != LS_OK)
         return r.status;
-    put_tokens(&r, columns);
+    put_upload(&r, "tokens", LS__SLOT_TOKENS, session->tokens, columns);
+    put_upload(&r, "places", LS__SLOT_PLACES, session->places, columns * 2);
     put_embedding(&r);
     for (; r.layer < session->model->info.layers; r.layer++)
         put_layer(&r, &session->model->layers[r.layer]);

@@ -46,6 +46,10 @@ static ls_status make_buffers(ls_session *s, ls_error *error)
         {"key", columns * key * 4, &s->key},
         {"value", columns * key * 4, &s->value},
         {"scores", columns * i->heads * s->context * 4, &s->scores},
+        {"tops", columns * i->heads * s->context / 32 * 4, &s->tops},
+        {"sums", query * s->context / LS__CHUNK * 4, &s->sums},
+        {"parts", (uint64_t)i->heads * s->context / LS__CHUNK * 4, &s->parts},
+        {"places", columns * 8, &s->places},
         {"gate", columns * i->inner_width * 4, &s->gate},
         {"up", columns * i->inner_width * 4, &s->up},
         {"inner", columns * i->inner_width * 4, &s->inner},
@@ -176,6 +180,10 @@ void ls_session_destroy(ls_session **session)
                              &s->angles[0],
                              &s->angles[1],
                              &s->pages,
+                             &s->places,
+                             &s->tops,
+                             &s->sums,
+                             &s->parts,
                              &s->quantized[0].integers,
                              &s->quantized[0].scales,
                              &s->quantized[0].products,
@@ -214,18 +222,22 @@ static ls_status fail_not_finite(const ls__step *step, uint64_t position, ls_err
 static ls_status submit(ls_session *s, const uint32_t *tokens, uint32_t count, ls_error *error)
 {
     const ls__token_batch *batch = count == 1 ? &s->one : &s->many;
-    uint32_t padded[MOST_CHUNK] = {0};
-    ls__feed feed = {s->position, count, (count + LS__TILE - 1) / LS__TILE, s->position + count,
-                     count - 1};
-    ls_slot slots[2] = {{.upload = padded}, {.download = s->logits}};
+    uint32_t padded[MOST_CHUNK] = {0}, places[2 * MOST_CHUNK] = {0}, end = s->position + count;
+    ls__feed feed = {count,           (count + LS__TILE - 1) / LS__TILE,      count * 32,
+                     (end + 31) / 32, (end + LS__CHUNK - 1) / LS__CHUNK * 32, count - 1};
+    ls_slot slots[LS__SLOTS] = {[LS__SLOT_TOKENS] = {.upload = padded},
+                                [LS__SLOT_PLACES] = {.upload = places},
+                                [LS__SLOT_LOGITS] = {.download = s->logits}};
     ls_submit_params params = LS_SUBMIT_PARAMS_INIT;
     ls_receipt receipt = {.struct_size = sizeof receipt};
     ls_fence *fence = NULL;
     memcpy(padded, tokens, count * sizeof *tokens);
+    for (uint32_t i = 0; i < count; i++)
+        places[2 * i] = s->position + i;
     params.parameters = &feed;
     params.parameter_bytes = sizeof feed;
     params.slots = slots;
-    params.slot_count = 2;
+    params.slot_count = LS__SLOTS;
     ls_status status = ls_submit_prepared(s->stream, batch->prepared, &params, &fence, error);
     if (status == LS_OK)
         status = ls_fence_wait(fence, LS_FOREVER, &receipt, error);

@@ -8,12 +8,15 @@
 
 /* What comes with a submission. */
 typedef struct ls__feed {
-    uint32_t position; /* of the first token */
-    uint32_t count;    /* tokens */
-    uint32_t tiles;    /* of LS__TILE tokens */
-    uint32_t visible;  /* positions that the last one sees */
-    uint32_t last;     /* count - 1 */
+    uint32_t count;       /* tokens */
+    uint32_t tiles;       /* of LS__TILE tokens */
+    uint32_t lanes;       /* 32 a token */
+    uint32_t blocks;      /* of 32 positions that the last token sees */
+    uint32_t chunk_lanes; /* 32 for each 64 positions */
+    uint32_t last;        /* count - 1 */
 } ls__feed;
+
+enum { LS__SLOT_TOKENS, LS__SLOT_PLACES, LS__SLOT_LOGITS, LS__SLOTS };
 
 /* A matrix's input as integers: [columns][elements]. Blocks of 256 have no products. */
 typedef struct ls__quantized {
@@ -45,7 +48,9 @@ struct ls_session {
     bool failed, has_logits;
     float *logits;
     ls_buffer *tokens, *residual, *normed, *query, *key, *value, *scores, *gate, *up, *inner;
-    ls_buffer *last, *device_logits, *pages;
+    ls_buffer *last, *device_logits;
+    ls_buffer *places, *pages; /* src/llm/attention.h */
+    ls_buffer *tops, *sums, *parts;
     ls_buffer *angles[LS__ROPES]; /* by the model's ropes */
     ls__quantized quantized[LS__BLOCKINGS];
     ls__cache_layer *cache; /* by layer */

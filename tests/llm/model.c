@@ -250,8 +250,14 @@ void model_rope(uint32_t pairs, uint32_t apart, const float *table, float *head)
     }
 }
 
-void model_attention(uint32_t width, uint32_t oldest, uint32_t count, float scale, float cap,
-                     const float *query, const float *keys, const float *values, float *y)
+static float in_cache(bool floats, float x)
+{
+    return floats ? x : f16_to_f32(f32_to_f16(x));
+}
+
+void model_attention(bool floats, uint32_t width, uint32_t oldest, uint32_t count, float scale,
+                     float cap, const float *query, const float *keys, const float *values,
+                     float *y)
 {
     float *scores = malloc((count + width) * sizeof *scores), *key = scores + count;
     if (!scores)
@@ -259,7 +265,7 @@ void model_attention(uint32_t width, uint32_t oldest, uint32_t count, float scal
     float top = 0;
     for (uint32_t j = oldest; j < count; j++) {
         for (uint32_t k = 0; k < width; k++)
-            key[k] = f16_to_f32(f32_to_f16(keys[j * width + k]));
+            key[k] = in_cache(floats, keys[j * width + k]);
         scores[j] = float_row(width, key, query) * scale;
         if (cap != 0)
             scores[j] = model_soft_cap(scores[j], cap);
@@ -275,7 +281,7 @@ void model_attention(uint32_t width, uint32_t oldest, uint32_t count, float scal
                     continue;
                 float e = exp(scores[j] - top);
                 part = part + e;
-                sum = fma(e, f16_to_f32(f32_to_f16(values[j * width + k])), sum);
+                sum = fma(e, in_cache(floats, values[j * width + k]), sum);
             }
             total = total + sum;
             weight = weight + part;

@@ -5,6 +5,7 @@
 #ifndef LS_TESTS_LLM_MODEL_H
 #define LS_TESTS_LLM_MODEL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "lockstep/gguf.h"
@@ -18,10 +19,11 @@ void model_rms_norm(uint32_t elements, float epsilon, const float *x, const floa
                     float *y);
 /* table: [pairs] of cosine and sine */
 void model_rope(uint32_t pairs, uint32_t apart, const float *table, float *head);
-/* One head: keys and values are [count][width], before they are rounded; those from `oldest` on are
- * seen. cap 0: none. */
-void model_attention(uint32_t width, uint32_t oldest, uint32_t count, float scale, float cap,
-                     const float *query, const float *keys, const float *values, float *y);
+/* One head: keys and values are [count][width], before they are rounded to f16, unless the cache is
+ * of floats; those from `oldest` on are seen. cap 0: none. */
+void model_attention(bool floats, uint32_t width, uint32_t oldest, uint32_t count, float scale,
+                     float cap, const float *query, const float *keys, const float *values,
+                     float *y);
 float model_silu_gate(float gate, float up);
 float model_gelu_gate(float gate, float up);
 float model_soft_cap(float x, float cap);

@@ -17,6 +17,7 @@
 
 #include "base/hash.h"
 #include "base/rng.h"
+#include "llm/attention.h"
 #include "llm/matrix.h"
 #include "lockstep/launch.h"
 #include "model.h"
@@ -36,6 +37,13 @@ static const ls_gguf_type types[] = {
 #undef X
 };
 enum { TYPES = sizeof types / sizeof *types };
+/* Heads that fill no 32 lanes, or more than a slice; sets that are full, and one that is not. */
+static const ls__attention attentions[] = {
+    {64, 3, false, "_64_3"}, {40, 3, false, "_40_3"},  {264, 3, false, "_264_3"},
+    {16, 3, false, "_16_3"}, {32, 3, false, "_32_3"},  {64, 1, false, "_64_1"},
+    {24, 8, false, "_24_8"}, {40, 4, true, "_40_4_f"},
+};
+enum { ATTENTIONS = sizeof attentions / sizeof *attentions };
 
 static struct {
     ls_device *device;
@@ -66,6 +74,8 @@ static ls_module *compile(void)
         kernel_name(name, "rows", types[t], 0);
         ls__embedding_kernel(&text, form, name);
     }
+    for (int i = 0; i < ATTENTIONS; i++)
+        ls__attention_kernels(&text, &attentions[i]);
     ls_module *module = NULL;
     ls_diagnostics *diagnostics = NULL;
     ls_error error = {0};
@@ -513,14 +523,18 @@ static void check_rotation(const char *label, uint32_t width, uint32_t pairs, ui
         for (uint32_t h = 0; h < HEADS; h++)
             model_rope(pairs, apart, table + (POSITION + c) * pairs * 2,
                        expected + (c * HEADS + h) * width);
-    uint32_t scalars[] = {width, pairs, apart, HEADS, POSITION};
+    uint32_t scalars[] = {width, pairs, apart, HEADS}, places[COLUMNS * 2] = {0};
+    for (uint32_t c = 0; c < COLUMNS; c++)
+        places[c * 2] = POSITION + c;
     for (int d = 0; d < DEVICES; d++) {
         if (!machines[d].device)
             continue;
         memcpy(got, x, count * 4);
-        argument arguments[] = {{table, table_bytes, 0, false}, {got, count * 4, 0, true}};
+        argument arguments[] = {{places, sizeof places, 0, false},
+                                {table, table_bytes, 0, false},
+                                {got, count * 4, 0, true}};
         run(d, "rope", (uint32_t[3]){HEADS * pairs, COLUMNS, 1}, scalars, sizeof scalars, arguments,
-            2);
+            3);
         assert_same(d, label, got, expected, count * 4);
     }
     free(table);
@@ -537,82 +551,156 @@ static void rotations(void **state)
     check_rotation("rope:halves_of_a_part", 40, 16, 16);
 }
 
-/* Keys and values of all positions go into pages that lie in any order, then the last columns ask.
- */
+/* Keys and values of `all` positions, the last `columns` of which ask. */
+typedef struct attention_case {
+    const ls__attention *shape;
+    uint32_t kv, heads, all, columns, window;
+    float scale, cap;
+    float *keys, *values, *queries, *expected;
+} attention_case;
+
+enum { PAGES = 5, CAPACITY = 256 };
+
+static void make_expected(attention_case *a)
+{
+    uint32_t width = a->shape->width, group = a->shape->group;
+    float *key = allocate((size_t)a->all * width * 4),
+          *value = allocate((size_t)a->all * width * 4);
+    a->expected = allocate((size_t)a->columns * a->heads * width * 4);
+    for (uint32_t c = 0; c < a->columns; c++)
+        for (uint32_t h = 0; h < a->heads; h++) {
+            for (uint32_t j = 0; j < a->all; j++) {
+                size_t from = (j * a->kv + h / group) * width;
+                memcpy(key + j * width, a->keys + from, width * 4);
+                memcpy(value + j * width, a->values + from, width * 4);
+            }
+            uint32_t count = a->all - a->columns + c + 1,
+                     oldest = a->window && count > a->window ? count - a->window : 0;
+            model_attention(a->shape->floats, width, oldest, count, a->scale, a->cap,
+                            a->queries + (c * a->heads + h) * width, key, value,
+                            a->expected + (c * a->heads + h) * width);
+        }
+    free(key);
+    free(value);
+}
+
+static void run_attention(int d, const char *what, const attention_case *a,
+                          const uint32_t global[3], const void *scalars, uint32_t scalar_bytes,
+                          argument *arguments, uint32_t count)
+{
+    char name[48];
+    snprintf(name, sizeof name, "%s%s", what, a->shape->suffix);
+    run(d, name, global, scalars, scalar_bytes, arguments, count);
+}
+
+/* Pages lie in any order, and the columns find them at different places of the table. */
+static void attend(int d, const attention_case *a, bool in_parts, float *got)
+{
+    enum { FIRST = 1, SECOND = 8 };
+    uint32_t pages[] = {4, 3, 0, 4, 1, 2, 4, 4, 3, 0, 4, 1, 2}, places[2 * CAPACITY];
+    uint32_t width = a->shape->width, sets = a->kv * ls__attention_sets(a->shape->group);
+    uint32_t blocks = (a->all + 31) / 32, heads = a->heads, first = a->all - a->columns;
+    size_t cache_bytes = (size_t)PAGES * a->kv * width * 64 * (a->shape->floats ? 4 : 2),
+           kv_bytes = (size_t)a->all * a->kv * width * 4,
+           out_bytes = (size_t)a->columns * heads * width * 4,
+           score_bytes = (size_t)a->columns * heads * CAPACITY * 4;
+    void *keys = allocate(cache_bytes), *values = allocate(cache_bytes);
+    float *scores = allocate(score_bytes), *tops = allocate(score_bytes / 32);
+    float *sums = allocate(out_bytes * PAGES), *parts = allocate(out_bytes * PAGES / width);
+    for (uint32_t c = 0; c < a->all; c++) {
+        places[2 * c] = c;
+        places[2 * c + 1] = c % 2 ? FIRST : SECOND;
+    }
+    argument table = {pages, sizeof pages, 0, false}, all = {places, a->all * 8, 0, false};
+    argument asking = {places + 2 * first, a->columns * 8, 0, false};
+    argument into[] = {all,
+                       table,
+                       {a->keys, kv_bytes, 0, false},
+                       {a->values, kv_bytes, 0, false},
+                       {keys, cache_bytes, 0, true},
+                       {values, cache_bytes, 0, true}};
+    run_attention(d, "append", a, (uint32_t[3]){a->kv * width, a->all, 1}, &a->kv, 4, into, 6);
+    struct {
+        uint32_t heads, window, capacity;
+        float scale, cap;
+    } ask = {heads, a->window ? a->window : UINT32_MAX, CAPACITY, a->scale, a->cap};
+    argument score[] = {asking,
+                        table,
+                        {a->queries, out_bytes, 0, false},
+                        {keys, cache_bytes, 0, false},
+                        {scores, score_bytes, 0, true},
+                        {tops, score_bytes / 32, 0, true}};
+    run_attention(d, "attention_scores", a, (uint32_t[3]){a->columns * 32, blocks, sets}, &ask,
+                  sizeof ask, score, 6);
+    argument weigh[] = {asking, {tops, score_bytes / 32, 0, false}, {scores, score_bytes, 0, true}};
+    run_attention(d, "attention_weights", a, (uint32_t[3]){a->columns * 32, blocks, heads}, &ask,
+                  12, weigh, 3);
+    argument sum[] = {asking,
+                      table,
+                      {scores, score_bytes, 0, false},
+                      {values, cache_bytes, 0, false},
+                      {in_parts ? sums : got, in_parts ? out_bytes * PAGES : out_bytes, 0, true},
+                      {parts, out_bytes * PAGES / width, 0, true}};
+    uint32_t across = in_parts ? (a->all + 63) / 64 : a->columns;
+    run_attention(d, in_parts ? "attention_parts" : "attention_values", a,
+                  (uint32_t[3]){across * 32, (width + 31) / 32, sets}, &ask, 12, sum,
+                  in_parts ? 6 : 5);
+    argument join[] = {asking,
+                       {sums, out_bytes * PAGES, 0, false},
+                       {parts, out_bytes * PAGES / width, 0, false},
+                       {got, out_bytes, 0, true}};
+    if (in_parts)
+        run_attention(d, "attention_join", a, (uint32_t[3]){heads * width, 1, 1}, &ask, 8, join, 4);
+    free(keys);
+    free(values);
+    free(scores);
+    free(tops);
+    free(sums);
+    free(parts);
+}
+
+static void check_shape(const ls__attention *shape, uint32_t kv, uint32_t position,
+                        uint32_t columns, uint32_t window, float cap, const char *label)
+{
+    attention_case a = {.shape = shape,
+                        .kv = kv,
+                        .heads = kv * shape->group,
+                        .all = position + columns,
+                        .columns = columns,
+                        .window = window,
+                        .scale = 0.17f,
+                        .cap = cap};
+    ls__rng rng = {shape->width + a.all};
+    size_t out_bytes = (size_t)columns * a.heads * shape->width * 4;
+    a.keys = random_floats(&rng, a.all * kv * shape->width);
+    a.values = random_floats(&rng, a.all * kv * shape->width);
+    a.queries = random_floats(&rng, columns * a.heads * shape->width);
+    make_expected(&a);
+    float *got = allocate(out_bytes);
+    for (int d = 0; d < DEVICES; d++)
+        for (uint32_t parts = 0; machines[d].device && parts <= (columns == 1); parts++) {
+            memset(got, 0, out_bytes);
+            attend(d, &a, parts == 1, got);
+            assert_same(d, label, got, a.expected, out_bytes);
+        }
+    free(a.keys);
+    free(a.values);
+    free(a.queries);
+    free(a.expected);
+    free(got);
+}
+
 static void check_attention(uint32_t width, uint32_t position, uint32_t columns, uint32_t window,
                             float cap)
 {
-    enum { HEADS = 6, GROUP = 3, KV = HEADS / GROUP, PAGES = 5, CAPACITY = 256 };
-    uint32_t all = position + columns, pages[PAGES] = {3, 0, 4, 1, 2};
-    ls__rng rng = {width + all};
-    float *keys = random_floats(&rng, all * KV * width),
-          *values = random_floats(&rng, all * KV * width);
-    float *queries = random_floats(&rng, columns * HEADS * width);
-    size_t cache_bytes = (size_t)PAGES * KV * width * 64 * 2,
-           kv_bytes = (size_t)all * KV * width * 4;
-    size_t out_bytes = (size_t)columns * HEADS * width * 4,
-           score_bytes = (size_t)columns * HEADS * CAPACITY * 4;
-    uint16_t *key_cache = allocate(cache_bytes), *value_cache = allocate(cache_bytes);
-    float *expected = allocate(out_bytes), *got = allocate(out_bytes),
-          *scores = allocate(score_bytes);
-    float *key = allocate((size_t)all * width * 4), *value = allocate((size_t)all * width * 4);
-    float scale = 0.17f;
-    for (uint32_t c = 0; c < columns; c++)
-        for (uint32_t h = 0; h < HEADS; h++) {
-            for (uint32_t j = 0; j < all; j++) {
-                memcpy(key + j * width, keys + (j * KV + h / GROUP) * width, width * 4);
-                memcpy(value + j * width, values + (j * KV + h / GROUP) * width, width * 4);
-            }
-            uint32_t count = position + c + 1,
-                     oldest = window && count > window ? count - window : 0;
-            model_attention(width, oldest, count, scale, cap, queries + (c * HEADS + h) * width,
-                            key, value, expected + (c * HEADS + h) * width);
-        }
-    for (int d = 0; d < DEVICES; d++) {
-        if (!machines[d].device)
-            continue;
-        memset(key_cache, 0, cache_bytes);
-        memset(value_cache, 0, cache_bytes);
-        uint32_t append[] = {KV, width, 0};
-        argument into[] = {{pages, sizeof pages, 0, false},
-                           {keys, kv_bytes, 0, false},
-                           {values, kv_bytes, 0, false},
-                           {key_cache, cache_bytes, 0, true},
-                           {value_cache, cache_bytes, 0, true}};
-        run(d, "append", (uint32_t[3]){KV * width, all, 1}, append, sizeof append, into, 5);
-        struct {
-            uint32_t heads, group, width, position, capacity, window;
-            float scale, cap;
-        } ask = {HEADS, GROUP, width, position, CAPACITY, window ? window : UINT32_MAX, scale, cap};
-        argument first[] = {{pages, sizeof pages, 0, false},
-                            {queries, out_bytes, 0, false},
-                            {key_cache, cache_bytes, 0, false},
-                            {scores, score_bytes, 0, true}};
-        run(d, "attention_scores", (uint32_t[3]){(all + 31) / 32 * 32, HEADS, columns}, &ask,
-            sizeof ask, first, 4);
-        argument second[] = {{pages, sizeof pages, 0, false},
-                             {value_cache, cache_bytes, 0, false},
-                             {scores, score_bytes, 0, false},
-                             {got, out_bytes, 0, true}};
-        run(d, "attention_values", (uint32_t[3]){HEADS * 32, columns, 1}, &ask,
-            sizeof ask - sizeof scale - sizeof cap, second, 4);
-        char label[60];
-        int end = snprintf(label, sizeof label, "attention:%u:%u:%u", width, position, columns);
-        if (window)
-            snprintf(label + end, sizeof label - (size_t)end, ":window_%u:cap_%g", window,
-                     (double)cap);
-        assert_same(d, label, got, expected, out_bytes);
-    }
-    free(keys);
-    free(values);
-    free(queries);
-    free(key_cache);
-    free(value_cache);
-    free(expected);
-    free(got);
-    free(scores);
-    free(key);
-    free(value);
+    char label[60];
+    const ls__attention *shape = attentions;
+    for (; shape->width != width || shape->group != 3; shape++)
+        assert_true(shape < attentions + ATTENTIONS - 1);
+    int end = snprintf(label, sizeof label, "attention:%u:%u:%u", width, position, columns);
+    if (window)
+        snprintf(label + end, sizeof label - (size_t)end, ":window_%u:cap_%g", window, (double)cap);
+    check_shape(shape, 2, position, columns, window, cap, label);
 }
 
 static void attention(void **state)
@@ -621,6 +709,11 @@ static void attention(void **state)
     check_attention(64, 130, 3, 0, 0);
     check_attention(40, 60, 7, 0, 0);
     check_attention(264, 63, 1, 0, 0);
+    check_shape(&attentions[5], 3, 200, 1, 0, 0, "attention:64:200:1:group_1");
+    check_shape(&attentions[6], 1, 70, 2, 0, 0, "attention:24:70:2:group_8");
+    check_shape(&attentions[6], 1, 127, 1, 100, 3, "attention:24:127:1:group_8:window_100:cap_3");
+    check_shape(&attentions[7], 2, 65, 2, 0, 0, "attention:40:65:2:group_4:floats");
+    check_shape(&attentions[7], 2, 150, 1, 0, 0, "attention:40:150:1:group_4:floats");
 }
 
 /* One key; the edges of a window within chunks and on their borders; more than there is. */

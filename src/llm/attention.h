@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Kernels for attention over a cache of pages, as Kernel C made for heads of one shape.
+ *
+ * A page is 64 positions of all heads of the cache: keys [head][element][64], values
+ * [head][64][element]. Where a column's pages lie is in `pages`, from an index of its own, so that
+ * columns of several texts are computed side by side: places[2 * column] is the position of a
+ * column, places[2 * column + 1] that index.
+ */
+#ifndef LS_LLM_ATTENTION_H
+#define LS_LLM_ATTENTION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+typedef struct ls__attention {
+    uint32_t width;     /* elements of a head, a multiple of 8 */
+    uint32_t group;     /* heads of queries that share one of the cache */
+    bool floats;        /* the cache is f32, not f16 */
+    const char *suffix; /* of the kernels' names */
+} ls__attention;
+
+/* The heads of a group are computed in sets, whose heads share each read of the cache. */
+uint32_t ls__attention_sets(uint32_t group);
+
+/*
+ * Appends the kernels, which need those of kernels/tensor.kc; T is the cache's type. Scores are [columns][query heads][capacity], tops
+ * [columns][query heads][capacity / 32]; `capacity` is a multiple of 64; `window` is the number of
+ * positions that a column sees, with its own. z is a head of the cache and a set: kv * sets.
+ *
+ *   append(u32 heads, const u32 *places, const u32 *pages, const f32 *new_keys,
+ *          const f32 *new_values, T *keys, T *values)
+ *       lanes: elements of all heads of the cache, columns
+ *   attention_scores(u32 heads, u32 window, u32 capacity, f32 scale, f32 cap,
+ *                    const u32 *places, const u32 *pages, const f32 *queries, const T *keys,
+ *                    f32 *scores, f32 *tops)
+ *       workgroups: columns, each 32 positions, z. A `cap` of 0 is none.
+ *   attention_weights(u32 heads, u32 window, u32 capacity, const u32 *places, const f32 *tops,
+ *                     f32 *scores)
+ *       workgroups: columns, each 32 positions, query heads. Scores become exponentials.
+ *   attention_values(u32 heads, u32 window, u32 capacity, const u32 *places, const u32 *pages,
+ *                    const f32 *scores, const T *values, f32 *y)
+ *       workgroups: columns, each 32 elements, z
+ *
+ * or the last in two steps for one column, the chunks of 64 positions in parallel:
+ *
+ *   attention_parts(u32 heads, u32 window, u32 capacity, places, pages, scores, values, f32 *sums,
+ *                   f32 *parts)
+ *       workgroups: chunks, each 32 elements, z. sums: [chunks][query heads][width]
+ *   attention_join(u32 heads, u32 window, const u32 *places, const f32 *sums, const f32 *parts,
+ *                  f32 *y)
+ *       lanes: elements of all heads
+ */
+void ls__attention_kernels(ls__strbuf *text, const ls__attention *attention);
+
+#endif
