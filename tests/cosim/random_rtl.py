@@ -77,6 +77,10 @@ class Design:
         self.resets = []            # (name, value that asserts it, asynchronous)
         self.make_inputs()
         self.make_clocks()
+        # A reset asserted together with the clock of a divider acts before the divided clock's flip-flops
+        # look, as Verilog has it or not.
+        if any(clock.base is None for clock in self.clocks):
+            self.kinds["arst"] = "between"
         for _ in range(self.limits.items):
             self.make_item()
 
@@ -410,7 +414,9 @@ class Design:
         latch = None if two_edges else self.latch_of(clock, edge)
         signals = self.usable(latch)
         width = self.width()
-        bits = rng.randint(1, self.limits.memory_words.bit_length() - 1)
+        # Of one bit all addresses may be constants, and Yosys makes a register a word of it, which cannot
+        # have both edges.
+        bits = rng.randint(2 if two_edges else 1, self.limits.memory_words.bit_length() - 1)
         words = 1 << bits
         name = self.new("m", width).name
         text = [f"    reg [{width - 1}:0] {name} [0:{words - 1}];\n    initial begin\n"]

@@ -52,9 +52,14 @@ def has_buffers(modules):
 def pads_without_buffers(modules, top):
     """Pins named pad... that no tri-state buffer drives: Yosys found that they have one value, and took the
     buffers for wires."""
+    def may_be_buffer(cell, pin):
+        ports = modules[cell["type"]]["ports"] if cell["type"] in modules else {}
+        return cell["type"] in ("$tribuf", "$_TBUF_") or \
+            (pin in ports and ports[pin]["direction"] == "inout")
+
     buffered = {bit for cell in modules[top]["cells"].values()
-                if cell["type"] in ("$tribuf", "$_TBUF_") or cell["type"] in modules
-                for bits in cell["connections"].values() for bit in bits if isinstance(bit, int)}
+                for pin, bits in cell["connections"].items() if may_be_buffer(cell, pin)
+                for bit in bits if isinstance(bit, int)}
     return [name for name, port in modules[top]["ports"].items()
             if name.startswith("pad") and not buffered.intersection(port["bits"])]
 
