@@ -410,6 +410,8 @@ static ls_status open_all(ls__cli_cosim_job *c, ls_error *error)
     ls_status status = read_config(c, error);
     if (status == LS_OK)
         status = check_files(c, error);
+    if (status == LS_OK)
+        status = ls__cli_cosim_open_reference(c, error);
     if (status == LS_OK && c->run_params)
         status = ls__cli_run_params(c->run_params, &c->master_seed, error);
     if (status == LS_OK)
@@ -440,6 +442,7 @@ static void close_all(ls__cli_cosim_job *c)
     ls__run_destroy(&c->run);
     ls__commands_destroy(&c->command_list);
     ls__events_destroy(&c->event_list);
+    json_decref(c->reference);
     ls__plan_destroy(&c->plan);
     ls__config_destroy(&c->config_file);
     ls__mem_free(c->config_text);

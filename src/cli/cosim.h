@@ -3,6 +3,8 @@
 #ifndef LS_CLI_COSIM_H
 #define LS_CLI_COSIM_H
 
+#include <jansson.h>
+
 #include "base/os.h"
 #include "base/str.h"
 #include "cli/bench.h"
@@ -33,6 +35,7 @@ typedef struct ls__cli_cosim_job {
     ls__run *run;
     ls__os_appender *record_file;
     ls__dump *dump;
+    json_t *reference; /* of events, when all instances have one */
     /* while it runs */
     uint64_t begun_ns, shown_ns, run_ns;
     bool progress_shown;
@@ -64,6 +67,8 @@ uint32_t ls__cli_cosim_find(const ls__cli_cosim_job *c, const char *name, ls__mo
 ls_status ls__cli_run_params(const char *path, uint64_t *seed, ls_error *error);
 
 /* --- cosim_report.c: files at the end --------------------------------------------------------- */
+/* Looks at the reference before the run: it must be a file of events, for each instance. */
+ls_status ls__cli_cosim_open_reference(ls__cli_cosim_job *c, ls_error *error);
 /* Writes all that was asked for, and says what cannot be written; false: something could not.
  * *passed: all instances have run to their end, no assertion has failed, and events are as in the
  * reference. */

@@ -45,22 +45,52 @@ static ls_status write_events(ls__cli_cosim_job *c, ls_error *error)
     return status;
 }
 
-/* Compares the events of an instance with the reference there is, if any. A reference that cannot
- * be read is no good one. */
+/* The reference of an instance. */
+static ls_status read_reference(const ls__cli_cosim_job *c, uint32_t instance, json_t **root,
+                                ls_error *error)
+{
+    char *path = c->events_reference
+                     ? ls__plan_path(NULL, c->events_reference, instance)
+                     : ls__plan_path(c->config_path, c->config.events_reference, instance);
+    *root = NULL;
+    ls_status status = path ? ls__events_read(path, root, error) : ls__fail_oom(error, 64);
+    ls__mem_free(path);
+    return status;
+}
+
+/* One for all is kept; those of instances are only looked at, as they may be many. */
+ls_status ls__cli_cosim_open_reference(ls__cli_cosim_job *c, ls_error *error)
+{
+    const char *name = c->events_reference ? c->events_reference : c->config.events_reference;
+    uint32_t count = name && strstr(name, "{instance}") ? c->instances : 1;
+    ls_status status = LS_OK;
+    for (uint32_t i = 0; name && i < count && status == LS_OK; i++) {
+        json_decref(c->reference);
+        status = read_reference(c, i, &c->reference, error);
+    }
+    if (count > 1) {
+        json_decref(c->reference);
+        c->reference = NULL;
+    }
+    return status;
+}
+
+/* Compares the events of an instance with the reference there is, if any. */
 static void compare(ls__cli_cosim_job *c, uint32_t instance, char mismatch[256])
 {
     ls_error error = {0};
-    const char *name = c->config.events_reference;
+    json_t *root = json_incref(c->reference);
+    ls_status status = LS_OK;
     mismatch[0] = 0;
-    if (!c->events_reference && !name)
+    if (!c->events_reference && !c->config.events_reference)
         return;
-    char *path = c->events_reference ? ls__plan_path(NULL, c->events_reference, instance)
-                                     : ls__plan_path(c->config_path, name, instance);
-    ls_status status = path ? ls__events_compare(c->event_list, path, instance, mismatch, &error)
-                            : ls__fail_oom(&error, 64);
+    if (!root)
+        status = read_reference(c, instance, &root, &error);
+    if (status == LS_OK)
+        status = ls__events_compare(c->event_list, root, instance, mismatch, &error);
     if (status != LS_OK)
         snprintf(mismatch, 256, "%.255s", error.message);
-    ls__mem_free(path);
+    json_decref(root);
 }
 
 /* One instance: its verdict, and its part of the report. One that was interrupted is not held to

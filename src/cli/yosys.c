@@ -12,6 +12,8 @@
 #include "cli/bench.h"
 #include "cli/cli.h"
 
+#define MAX_NETLIST_BYTES (UINT64_C(1) << 34)
+
 /* Names stand in quotes in a script of Yosys, which knows no way to write a quote in them. */
 static ls_status check_name(const char *name, ls_error *error)
 {
@@ -78,7 +80,7 @@ ls_status ls__cli_yosys(char *const *paths, uint32_t path_count, const char *top
     if (status == LS_OK)
         status = run(script.text, error);
     if (status == LS_OK)
-        status = ls__os_read_file(output.text, UINT64_MAX, &bytes, length, error);
+        status = ls__os_read_file(output.text, MAX_NETLIST_BYTES, &bytes, length, error);
     unlink(output.text);
     ls__strbuf_finish(&output);
     ls__strbuf_finish(&script);

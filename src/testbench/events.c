@@ -11,6 +11,7 @@
 #include "base/str.h"
 
 enum { COMPAT_BATCH = 1024 };
+#define MAX_REFERENCE_BYTES (UINT64_C(1) << 30)
 
 typedef struct event {
     uint64_t edge, time, stamp; /* stamp: what files show */
@@ -447,29 +448,37 @@ static void compare_all(const ls__events *e, const ordered *list, size_t count,
     }
 }
 
-ls_status ls__events_compare(const ls__events *e, const char *path, uint32_t instance,
-                             char mismatch[256], ls_error *error)
+ls_status ls__events_read(const char *path, json_t **root, ls_error *error)
 {
     void *text;
-    size_t size, count;
+    size_t size;
     json_error_t fault;
-    ordered *list = NULL;
-    mismatch[0] = 0;
-    ls_status status = ls__os_read_file(path, UINT64_C(1) << 30, &text, &size, error);
+    *root = NULL;
+    ls_status status = ls__os_read_file(path, MAX_REFERENCE_BYTES, &text, &size, error);
     if (status != LS_OK)
         return status;
-    json_t *root = json_loadb(text, size, 0, &fault);
-    const json_t *reference = json_object_get(root, "events");
-    if (!json_is_array(reference)) {
-        status = ls__fail(error, LS_E_FORMAT, "%s is no file of events: %s", path,
-                          root ? ".events must be an array" : fault.text);
-    } else {
-        status = sort(e, instance, &list, &count, error);
-        if (status == LS_OK)
-            compare_all(e, list, count, reference, mismatch);
-    }
-    ls__mem_free(list);
-    json_decref(root);
+    *root = json_loadb(text, size, 0, &fault);
     ls__mem_free(text);
+    if (json_is_array(json_object_get(*root, "events")))
+        return LS_OK;
+    if (*root)
+        ls__fail(error, LS_E_FORMAT, "%s is no file of events: .events must be an array", path);
+    else
+        ls__fail(error, LS_E_FORMAT, "%s:%d:%d: %s", path, fault.line, fault.column, fault.text);
+    json_decref(*root);
+    *root = NULL;
+    return LS_E_FORMAT;
+}
+
+ls_status ls__events_compare(const ls__events *e, const json_t *root, uint32_t instance,
+                             char mismatch[256], ls_error *error)
+{
+    size_t count;
+    ordered *list = NULL;
+    mismatch[0] = 0;
+    ls_status status = sort(e, instance, &list, &count, error);
+    if (status == LS_OK)
+        compare_all(e, list, count, json_object_get(root, "events"), mismatch);
+    ls__mem_free(list);
     return status;
 }

@@ -39,10 +39,12 @@ ls_status ls__events_write(const ls__events *events, const char *path, uint32_t 
 /* The transfers on buses: tick,bus,protocol,dir,addr,data,resp,burst. */
 ls_status ls__events_write_buses(const ls__events *events, const char *path, uint32_t instance,
                                  ls_error *error);
-/* Whether the bytes that the file's events carry come in this order at the beginning, for each
+/* A file of events as it is written: *root, which the caller releases. LS_E_FORMAT: it is none. */
+ls_status ls__events_read(const char *path, json_t **root, ls_error *error);
+/* Whether the bytes that the events of such a file carry come in this order at the beginning, for each
  * peripheral and event on its own (compat: all together). *mismatch: what differs, for people;
  * empty when nothing does. */
-ls_status ls__events_compare(const ls__events *events, const char *path, uint32_t instance,
+ls_status ls__events_compare(const ls__events *events, const json_t *root, uint32_t instance,
                              char mismatch[256], ls_error *error);
 
 #endif

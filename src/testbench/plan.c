@@ -13,7 +13,7 @@
 #include "testbench/plan_private.h"
 
 #define DEFAULT_PERIOD_PS 40000
-#define MAX_FILE_BYTES (UINT64_C(1) << 32)
+#define MAX_FILE_BYTES (UINT64_C(1) << 30) /* as of other images */
 
 /* --- what planners share ---------------------------------------------------------------------- */
 
@@ -39,6 +39,17 @@ void ls__planner_warn(ls__planner *p, const char *format, ...)
     va_end(arguments);
     if (p->params.warn)
         p->params.warn(p->params.context, text);
+}
+
+void ls__planner_place(ls_error *error, const char *place)
+{
+    char message[sizeof error->message];
+    size_t length = strlen(place);
+    if (!error || length > sizeof message / 2)
+        return;
+    memcpy(message, error->message, sizeof message);
+    snprintf(error->message, sizeof error->message, "%s: %.*s", place,
+             (int)(sizeof message - length - 3), message);
 }
 
 static bool find(ls__planner *p, const char *name, bool is_needed, ls_signal_ref *ref,
@@ -301,8 +312,8 @@ uint64_t ls__plan_edges(const ls__plan *plan, uint64_t cycles)
 
 /* --- contents --------------------------------------------------------------------------------- */
 
-static void add_contents(ls__planner *p, const ls__config_memory *m, uint32_t memory,
-                         uint32_t instance)
+static void add_contents(ls__planner *p, const ls__config_memory *m, const char *place,
+                         uint32_t memory, uint32_t instance)
 {
     static const struct {
         const char *name;
@@ -311,7 +322,8 @@ static void add_contents(ls__planner *p, const ls__config_memory *m, uint32_t me
                    {"bits", LS_IMAGE_READMEMB},
                    {"raw", LS_IMAGE_BINARY},
                    {"elf", LS_IMAGE_ELF}};
-    ls__plan_memory made = {.memory = memory, .instance = instance, .image = LS_IMAGE_PARAMS_INIT};
+    ls__plan_memory made = {
+        .place = place, .memory = memory, .instance = instance, .image = LS_IMAGE_PARAMS_INIT};
     char *path = ls__plan_path(p->params.config_path, m->file, instance);
     if (!path) {
         p->status = ls__fail_oom(p->error, strlen(m->file));
@@ -327,14 +339,15 @@ static void add_contents(ls__planner *p, const ls__config_memory *m, uint32_t me
     ls__vec_push(&p->arena, &p->memories, made);
 }
 
-static void plan_contents(ls__planner *p, const ls__config_memory *m, uint32_t memory)
+static void plan_contents(ls__planner *p, const ls__config_memory *m, const char *place,
+                          uint32_t memory)
 {
     if (!strstr(m->file, "{instance}")) {
-        add_contents(p, m, memory, LS_COSIM_ALL);
+        add_contents(p, m, place, memory, LS_COSIM_ALL);
         return;
     }
     for (uint32_t i = 0; i < p->params.instances && p->status == LS_OK; i++)
-        add_contents(p, m, memory, i);
+        add_contents(p, m, place, memory, i);
 }
 
 static void plan_memories(ls__planner *p)
@@ -346,7 +359,8 @@ static void plan_memories(ls__planner *p)
         uint32_t memory;
         p->status = ls_design_find_memory(p->params.design, c->memories[i].name, &memory, p->error);
         if (p->status == LS_OK)
-            plan_contents(p, &c->memories[i], memory);
+            plan_contents(p, &c->memories[i], ls__arena_printf(&p->arena, ".memories[%u].file", i),
+                          memory);
     }
     if (c->sram_elf) {
         ls__config_memory elf = {.file = c->sram_elf, .format = "elf", .address = LS_IMAGE_LOWEST};
@@ -355,7 +369,7 @@ static void plan_memories(ls__planner *p)
                              ".sram_init: the design has %u memories, not one; use memories",
                              info.memory_count);
         else
-            plan_contents(p, &elf, 0);
+            plan_contents(p, &elf, ".sram_init.elf_path", 0);
     }
     for (uint32_t i = 0; i < c->register_count; i++) {
         ls__plan_memory r = {
@@ -435,6 +449,8 @@ ls_status ls__plan_apply(const ls__plan *plan, ls_cosim *cosim, ls_error *error)
             status = ls_cosim_set(cosim, LS_COSIM_ALL, m->reg, &m->value, error);
         else
             status = ls_cosim_memory_load(cosim, m->instance, m->memory, &m->image, error);
+        if (status != LS_OK && !m->is_register)
+            ls__planner_place(error, m->place);
     }
     return status;
 }

@@ -12,6 +12,7 @@
 #include "testbench/source.h"
 
 enum { UART_QUEUE = 256, GPIO_QUEUE = 64 };
+#define MAX_IMAGES_BYTES (UINT64_C(1) << 32) /* of all instances of one peripheral */
 
 /* One that is being put together. */
 typedef struct builder {
@@ -120,8 +121,8 @@ static void finish(builder *b, const char *suffix)
 /* --- images ----------------------------------------------------------------------------------- */
 
 /* One image for all, or with "{instance}" in the name those of all instances behind each other:
- * bytes of each, or 0. */
-static uint64_t plan_image(builder *b, const char *name,
+ * bytes of each, or 0. `place` is where the name stands. */
+static uint64_t plan_image(builder *b, const char *name, const char *place,
                            const void *(*read)(ls__planner *p, const char *name, uint32_t instance,
                                                size_t *size))
 {
@@ -130,8 +131,15 @@ static uint64_t plan_image(builder *b, const char *name,
     const void **files = LS__NEW_ARRAY(&p->arena, const void *, count);
     size_t *sizes = LS__NEW_ARRAY(&p->arena, size_t, count), largest = 0;
     for (uint32_t i = 0; i < count; i++) {
+        bool was_good = p->status == LS_OK;
         files[i] = read(p, name, i, &sizes[i]);
         largest = sizes[i] > largest ? sizes[i] : largest;
+        if (was_good && p->status != LS_OK)
+            ls__planner_place(p->error, place);
+        else if (largest * (i + 1) > MAX_IMAGES_BYTES)
+            ls__planner_fail(p, LS_E_LIMIT,
+                             "%s: the images of %u instances have more than %llu bytes", place,
+                             i + 1, (unsigned long long)MAX_IMAGES_BYTES);
     }
     if (p->status != LS_OK)
         return 0;
@@ -233,7 +241,9 @@ static void plan_flash(ls__planner *p, const ls__config_flash *f)
         add_pin(&b, "csn", ref, false);
     add_lanes(&b, f);
     if (f->firmware)
-        add_parameter(&b, "instance_bytes", plan_image(&b, f->firmware, ls__planner_image));
+        add_parameter(&b, "instance_bytes",
+                      plan_image(&b, f->firmware, ls__arena_printf(&p->arena, "%s.firmware", place),
+                                 ls__planner_image));
     add_parameter(&b, "size_bytes", f->size_bytes);
     add_parameter(&b, "firmware_offset", f->firmware_offset);
     add_parameter(&b, "writable", f->writable);
@@ -311,7 +321,8 @@ static void plan_jtag(ls__planner *p, const ls__config_jtag *j)
     add_parameter(&b, "trst_active_low", j->trst_active_low);
     if (p->params.compat)
         add_parameter(&b, "compat", 1);
-    plan_image(&b, replay, ls__planner_file);
+    plan_image(&b, replay, p->params.jtag_replay ? "--jtag-replay" : ".jtag.replay",
+               ls__planner_file);
     finish(&b, "");
 }
 
@@ -496,7 +507,8 @@ static void plan_peripheral(ls__planner *p, const ls__config_peripheral *c, uint
     add_given_parameters(&b, c);
     set_source(&b, c);
     if (c->image) {
-        uint64_t each = plan_image(&b, c->image, ls__planner_file);
+        uint64_t each = plan_image(&b, c->image, ls__arena_printf(&p->arena, "%s.image", place),
+                                   ls__planner_file);
         if (each)
             add_parameter(&b, "instance_bytes", each);
     }

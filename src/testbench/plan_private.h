@@ -11,6 +11,7 @@ typedef struct ls__plan_memory {
     bool is_register;
     ls_signal_ref reg;
     uint64_t value;
+    const char *place;         /* in the configuration */
     uint32_t memory, instance; /* or LS_COSIM_ALL */
     ls_image_params image;
 } ls__plan_memory;
@@ -59,6 +60,9 @@ void ls__planner_warn(ls__planner *p, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void ls__planner_fail(ls__planner *p, ls_status code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* Puts the place in the configuration in front of an error's message. */
+void ls__planner_place(ls_error *error, const char *place);
 
 /* Edges in a number of periods of the system clock, rounded to the nearest. */
 uint64_t ls__planner_edges(const ls__planner *p, uint64_t cycles);

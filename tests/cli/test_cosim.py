@@ -348,6 +348,45 @@ class Cosim(cli.Case):
         self.assertEqual(notes(constant_ports={}, uarts=[
             {"name": "u", "rx": "enable", "tx": "last", "baud_rate": 115200}]), "")
 
+    def test_the_reference_is_read_before_the_run(self):
+        def bad(says, *options):
+            self.bad("cosim", "counter.json", "--config", "config.json", "--output-vcd", "o.vcd", "--report",
+                     "r.json", *options, says=says)
+        self.write("good.json", '{"events": []}')
+        self.write("list.json", "[]")
+        self.write("cut.json", '{"events": [')
+        bad("cannot open 'none.json'", "--events-reference", "none.json")
+        bad("list.json is no file of events: .events must be an array", "--events-reference", "list.json")
+        bad("cut.json:1:", "--events-reference", "cut.json")
+        for i in 0, 1:
+            shutil.copy(self.path("good.json"), self.path(f"e{i}.json"))
+        bad("cannot open 'e2.json'", "--events-reference", "e{instance}.json", "--instances", "3")
+        self.cosim("--events-reference", "e{instance}.json", "--instances", "2")
+        self.config(events_reference="list.json")
+        bad("list.json is no file of events")
+        self.cosim("--events-reference", "good.json")
+
+    def test_files_have_limits(self):
+        """Sparse files, which take no room."""
+        with open(self.path("large"), "wb") as file:
+            file.truncate((1 << 30) + 1)
+        flash = {"clk": "count[0]", "csn": "count[1]", "d": ["count[2]"], "q": [None, "enable"],
+                 "firmware": "large"}
+        limit = "'large' has 1073741825 bytes, more than the limit of 1073741824"
+        for place, changes in (
+                (".qspi_memory[0].firmware: ", {"qspi_memory": [flash]}),
+                (".peripherals[0].image: ", {"peripherals": [{"type": "random", "image": "large"}]}),
+                (".jtag.replay: ", {"jtag": {"tck": "clk", "tms": "enable", "tdi": "enable",
+                                             "replay": "large"}}),
+                ("", {"events_reference": "large"}), ("", {"input_commands": "large"})):
+            self.config(constant_ports={}, **changes)
+            self.bad("cosim", "counter.json", "--config", "config.json", says=place + limit)
+            shutil.copy(cli.ROOT / "tests/cli/data/config.json", self.folder)
+        self.bad("cosim", "counter.json", "--config", "large", says=limit)
+        self.config(constant_ports={}, qspi_memory=[dict(flash, firmware="none{instance}")])
+        self.bad("cosim", "counter.json", "--config", "config.json",
+                 says=".qspi_memory[0].firmware: cannot open 'none0'")
+
     def test_peripherals_of_users_on_one_input(self):
         self.write("drive.kc", "static void drive_step(struct drive_pins *pins, const struct drive_parameters "
                    "*parameters, const struct step *step, u32 *memory, const u8 *image, u64 image_bytes, u64 "
