@@ -56,12 +56,27 @@ LS_API void ls_model_describe(const ls_model *model, ls_model_info *info);
 /* Thread-safety: one thread at a time. */
 typedef struct ls_session ls_session;
 
+/* What an operation gave for one token. */
+typedef struct ls_operation_result {
+    const char *operation; /* "query", "attention output", ... */
+    uint32_t layer;        /* the number of layers for what follows the last one */
+    uint32_t position;
+    const float *values; /* [count] */
+    uint32_t count;
+} ls_operation_result;
+typedef void (*ls_session_trace)(void *context, const ls_operation_result *result);
+
 typedef struct ls_session_params {
     size_t struct_size;
     uint32_t context; /* positions; 0 = the model's, at most 4,096 */
     uint32_t chunk;   /* tokens that are computed together at most; 0 = 64 */
     /* For tests: pages of the cache (64 positions each) lie in this order; 0 = ascending. */
     uint64_t page_seed;
+    bool unprepared; /* commands are handed over anew with each submission; the same bits, slower */
+    /* For finding where two devices part: called, within a feed, for the results of all operations
+     * that are floats, as they are computed: operations in their order, each for its tokens. Slow. */
+    ls_session_trace trace;
+    void *trace_context;
 } ls_session_params;
 #define LS_SESSION_PARAMS_INIT LS_INIT(ls_session_params)
 

@@ -19,7 +19,7 @@ static const struct command {
     {"run", ls__cli_run},           {"compile", ls__cli_compile}, {"devices", ls__cli_devices},
     {"conform", ls__cli_conform},   {"sim", ls__cli_sim},         {"cosim", ls__cli_cosim},
     {"generate", ls__cli_generate}, {"chat", ls__cli_chat},       {"inspect", ls__cli_inspect},
-    {"tokenize", ls__cli_tokenize},
+    {"tokenize", ls__cli_tokenize}, {"verify", ls__cli_verify},
 };
 
 struct choice {
@@ -46,7 +46,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         if (!choice->command)
             ls__cli_usage_error(state,
                                 "there is no command '%s', only run, compile, devices, conform, "
-                                "sim, cosim, generate, chat, inspect and tokenize",
+                                "sim, cosim, generate, chat, verify, inspect and tokenize",
                                 text);
         choice->first = state->next - 1;
         snprintf(choice->title, sizeof choice->title, "lockstep %s", text);
@@ -54,8 +54,8 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         return 0;
     case ARGP_KEY_NO_ARGS:
         argp_error(state, "a command is needed: run, compile, devices, conform, sim, cosim, "
-                          "generate, chat, inspect "
-                          "or tokenize");
+                          "generate, chat, verify, "
+                          "inspect or tokenize");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -75,6 +75,7 @@ static const struct argp arguments = {
            "  cosim      run a netlist with clocks, reset and peripherals\n"
            "  generate   go on with a text as a language model has it\n"
            "  chat       talk with a language model\n"
+           "  verify     show that a model's logits are the same however they are computed\n"
            "  inspect    show what is in a model file\n"
            "  tokenize   cut a text into the tokens of a model\n"
            "\nOptions:"

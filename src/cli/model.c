@@ -114,6 +114,8 @@ static ls_status open_device(ls__cli_model *m, ls_error *error)
     params.name = m->device_name;
     params.threads = m->threads;
     params.target = m->target;
+    params.fault = m->fault;
+    params.unprobed = m->fault != NULL; /* the probe would find what is wrong */
     ls_status status = ls__cli_choose_cache(m->cache, m->no_cache, &cache, error);
     params.cache_path = cache.text;
     if (status == LS_OK)
@@ -148,6 +150,7 @@ ls_status ls__cli_model_open(ls__cli_model *m, bool needs_template, ls_error *er
         status = open_device(m, error);
     params.device = m->device;
     params.gguf = gguf;
+    params.checked = m->checked;
     if (status == LS_OK)
         status = ls_model_load(&params, &m->model, error);
     ls_gguf_destroy(&gguf);

@@ -15,6 +15,8 @@ typedef struct ls__cli_model {
     const char *path, *device_name, *target, *cache;
     bool no_cache;
     uint32_t threads, context, chunk;
+    bool checked;               /* kernels with bounds checks */
+    const ls_fault_plan *fault; /* of the fault device */
     /* what is open */
     ls_tokenizer *tokenizer;
     ls_chat_template *chat_template;

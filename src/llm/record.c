@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "base/status.h"
 #include "llm/attention.h"
-#include "llm/session.h"
+#include "llm/trace.h"
 
 enum { MOST_BUFFERS = 8, MOST_LINKS = 4 };
 
@@ -54,6 +54,17 @@ static void note(recorder *r, const char *operation, uint32_t elements, uint32_t
     out->steps[out->step_count++] = (ls__step){operation, r->layer, elements, block};
 }
 
+/* Operations leave their result in their last buffer. */
+static void show(recorder *r, ls_buffer *result)
+{
+    bool noted = false;
+    if (r->status != LS_OK || !r->session->trace)
+        return;
+    r->status = ls__trace_record(r->session, r->batch, r->out, result, r->many, &noted, r->error);
+    if (r->status == LS_OK && noted)
+        note(r, "trace", 0, 0);
+}
+
 static void put(recorder *r, const step *s)
 {
     ls_range ranges[MOST_BUFFERS];
@@ -81,6 +92,7 @@ static void put(recorder *r, const step *s)
     r->status = ls_batch_dispatch(r->batch, &dispatch, r->error);
     if (r->status == LS_OK)
         note(r, s->operation, s->elements, s->block);
+    show(r, s->buffers[s->buffer_count - 1]);
 }
 
 static uint32_t float_word(float value)
@@ -433,6 +445,12 @@ ls_status ls__session_record(ls_session *session, uint32_t columns, ls__token_ba
     for (; r.layer < session->model->info.layers; r.layer++)
         put_layer(&r, &session->model->layers[r.layer]);
     put_logits(&r);
+    if (r.status == LS_OK && session->trace)
+        r.status = ls__trace_prepare(batch, error);
+    if (r.status == LS_OK && session->unprepared) {
+        batch->plain = r.batch;
+        return LS_OK;
+    }
     if (r.status == LS_OK)
         r.status = ls_prepare(r.batch, &batch->prepared, error);
     ls_batch_destroy(&r.batch);

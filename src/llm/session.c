@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "base/status.h"
+#include "llm/trace.h"
 
 enum { DEFAULT_CONTEXT = 4096, DEFAULT_CHUNK = 64, MOST_CHUNK = 4096 };
 
@@ -140,6 +141,9 @@ ls_status ls_session_create(ls_model *model, const ls_session_params *params, ls
     s->model = model;
     s->context = (context + LS__CHUNK - 1) / LS__CHUNK * LS__CHUNK;
     s->chunk = (chunk + LS__TILE - 1) / LS__TILE * LS__TILE;
+    s->unprepared = params->unprepared;
+    s->trace = params->trace;
+    s->trace_context = params->trace_context;
     ls_status status = ls_stream_create(model->device, &s->stream, error);
     if (status == LS_OK)
         status = make_buffers(s, error);
@@ -158,6 +162,14 @@ ls_status ls_session_create(ls_model *model, const ls_session_params *params, ls
     s->context = context;
     *session = s;
     return LS_OK;
+}
+
+static void finish_batch(ls__token_batch *batch)
+{
+    ls_prepared_destroy(&batch->prepared);
+    ls_batch_destroy(&batch->plain);
+    ls__trace_finish(batch);
+    ls__mem_free(batch->steps);
 }
 
 void ls_session_destroy(ls_session **session)
@@ -191,8 +203,8 @@ void ls_session_destroy(ls_session **session)
                              &s->quantized[1].integers,
                              &s->quantized[1].scales,
                              &s->quantized[1].sums};
-    ls_prepared_destroy(&s->one.prepared);
-    ls_prepared_destroy(&s->many.prepared);
+    finish_batch(&s->one);
+    finish_batch(&s->many);
     ls_stream_destroy(&s->stream, NULL);
     for (size_t b = 0; b < sizeof buffers / sizeof *buffers; b++)
         ls_buffer_destroy(buffers[b]);
@@ -200,8 +212,6 @@ void ls_session_destroy(ls_session **session)
         ls_buffer_destroy(&s->cache[l].keys);
         ls_buffer_destroy(&s->cache[l].values);
     }
-    ls__mem_free(s->one.steps);
-    ls__mem_free(s->many.steps);
     ls__mem_free(s->cache);
     ls__mem_free(s->logits);
     ls__mem_free(s);
@@ -225,9 +235,7 @@ static ls_status submit(ls_session *s, const uint32_t *tokens, uint32_t count, l
     uint32_t padded[MOST_CHUNK] = {0}, places[2 * MOST_CHUNK] = {0}, end = s->position + count;
     ls__feed feed = {count,           (count + LS__TILE - 1) / LS__TILE,      count * 32,
                      (end + 31) / 32, (end + LS__CHUNK - 1) / LS__CHUNK * 32, count - 1};
-    ls_slot slots[LS__SLOTS] = {[LS__SLOT_TOKENS] = {.upload = padded},
-                                [LS__SLOT_PLACES] = {.upload = places},
-                                [LS__SLOT_LOGITS] = {.download = s->logits}};
+    ls_slot plain[LS__SLOTS], *slots = batch->slots ? batch->slots : plain;
     ls_submit_params params = LS_SUBMIT_PARAMS_INIT;
     ls_receipt receipt = {.struct_size = sizeof receipt};
     ls_fence *fence = NULL;
@@ -236,9 +244,14 @@ static ls_status submit(ls_session *s, const uint32_t *tokens, uint32_t count, l
         places[2 * i] = s->position + i;
     params.parameters = &feed;
     params.parameter_bytes = sizeof feed;
+    slots[LS__SLOT_TOKENS] = (ls_slot){.upload = padded};
+    slots[LS__SLOT_PLACES] = (ls_slot){.upload = places};
+    slots[LS__SLOT_LOGITS] = (ls_slot){.download = s->logits};
     params.slots = slots;
-    params.slot_count = LS__SLOTS;
-    ls_status status = ls_submit_prepared(s->stream, batch->prepared, &params, &fence, error);
+    params.slot_count = LS__SLOTS + batch->point_count;
+    ls_status status = batch->plain
+                           ? ls_submit(s->stream, batch->plain, &params, &fence, error)
+                           : ls_submit_prepared(s->stream, batch->prepared, &params, &fence, error);
     if (status == LS_OK)
         status = ls_fence_wait(fence, LS_FOREVER, &receipt, error);
     if (status != LS_OK) {
@@ -250,6 +263,8 @@ static ls_status submit(ls_session *s, const uint32_t *tokens, uint32_t count, l
         }
     }
     ls_fence_destroy(&fence);
+    if (status == LS_OK && s->trace)
+        ls__trace_report(s, batch, s->position, count);
     return status;
 }
 

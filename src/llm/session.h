@@ -30,10 +30,24 @@ typedef struct ls__step {
     uint32_t elements, block; /* of a token that it reads; of a block, for each a workgroup */
 } ls__step;
 
+/* A result that is shown: of the operation `step`, at `first` in the values of its batch. */
+typedef struct ls__trace_point {
+    uint32_t step, floats; /* of a token */
+    uint64_t first;
+    bool last; /* of the last token alone */
+} ls__trace_point;
+
 typedef struct ls__token_batch {
     ls_prepared *prepared;
+    ls_batch *plain; /* in its place where the session is unprepared */
     ls__step *steps; /* by command */
     uint32_t step_count, step_capacity;
+    /* With a trace: see trace.h. */
+    ls__trace_point *points;
+    uint32_t point_count, point_capacity;
+    uint64_t traced; /* floats */
+    float *values;
+    ls_slot *slots;
 } ls__token_batch;
 
 typedef struct ls__cache_layer {
@@ -45,7 +59,9 @@ struct ls_session {
     ls_stream *stream;
     uint32_t context, chunk; /* positions; tokens, whole tiles */
     uint32_t position;
-    bool failed, has_logits;
+    bool failed, has_logits, unprepared;
+    ls_session_trace trace; /* or NULL */
+    void *trace_context;
     float *logits;
     ls_buffer *tokens, *residual, *normed, *query, *key, *value, *scores, *gate, *up, *inner;
     ls_buffer *last, *device_logits;

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every example of --help, the man page and the README is run and works; the options agree."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -16,10 +17,12 @@ class Help(cli.Case):
             result = self.run_command(*command)
             if "-Dvulkan=enabled" in result.stderr:
                 return
+        if command[0] == "verify" and "SANITIZED" in os.environ:
+            return  # it runs on Vulkan, for which Mesa compiles minutes there
         self.good(*command)
 
     def texts(self):
-        for command in ([], ["run"], ["compile"], ["devices"], ["conform"], ["sim"], ["cosim"], ["generate"], ["chat"], ["inspect"],
+        for command in ([], ["run"], ["compile"], ["devices"], ["conform"], ["sim"], ["cosim"], ["generate"], ["chat"], ["verify"], ["inspect"],
                         ["tokenize"]):
             yield " ".join(command) or "lockstep", self.good(*command, "--help")
 

@@ -25,7 +25,7 @@ _lockstep()
     fi
 
     if ((COMP_CWORD == 1)); then
-        COMPREPLY=($(compgen -W "run compile devices conform sim cosim generate chat inspect tokenize --version $common" -- "$current"))
+        COMPREPLY=($(compgen -W "run compile devices conform sim cosim generate chat verify inspect tokenize --version $common" -- "$current"))
         return
     fi
     case $previous in
@@ -135,6 +135,9 @@ _lockstep()
         ;;&
     generate) common+=" --prompt --special --chat --logprobs --logprobs-file --digest" ;;
     chat) common+=" --load --no-history" ;;
+    verify)
+        common+=" --model --context --tokens --slow-tokens --seed --device --threads --target --chunk --cache --no-cache"
+        ;;
     inspect) common+=" --full --json" ;;
     tokenize) common+=" --model --file --no-bos --no-special --lossy --ids --json --count --decode" ;;
     conform)

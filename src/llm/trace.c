@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which buffers hold floats, how many a token has in each, and the callback. */
+#include "llm/trace.h"
+
+#include "base/mem.h"
+#include "base/status.h"
+
+/* Floats of a token in the buffer; 0: it is none of those that are shown. `last`: of the last token
+ * alone. */
+static uint32_t floats_of(const ls_session *s, const ls_buffer *buffer, bool *last)
+{
+    const ls_model_info *i = &s->model->info;
+    const struct {
+        const ls_buffer *buffer;
+        uint32_t floats;
+        bool last;
+    } known[] = {
+        {s->residual, i->width, false},
+        {s->normed, i->width, false},
+        {s->query, i->heads * i->head_width, false},
+        {s->key, i->kv_heads * i->head_width, false},
+        {s->value, i->kv_heads * i->head_width, false},
+        {s->gate, i->inner_width, false},
+        {s->up, i->inner_width, false},
+        {s->inner, i->inner_width, false},
+        {s->last, i->width, true},
+        {s->device_logits, i->vocabulary, true},
+    };
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+        if (known[k].buffer == buffer) {
+            *last = known[k].last;
+            return known[k].floats;
+        }
+    return 0;
+}
+
+ls_status ls__trace_record(ls_session *s, ls_batch *commands, ls__token_batch *batch,
+                           ls_buffer *buffer, bool many, bool *noted, ls_error *error)
+{
+    bool last = false;
+    uint32_t floats = floats_of(s, buffer, &last);
+    *noted = floats != 0;
+    if (!floats)
+        return LS_OK;
+    if (batch->point_count == batch->point_capacity) {
+        uint32_t capacity = batch->point_capacity ? batch->point_capacity * 2 : 256;
+        ls__trace_point *points = ls__mem_realloc(batch->points, capacity, sizeof *points);
+        if (!points)
+            return ls__fail_oom(error, capacity * sizeof *points);
+        batch->points = points;
+        batch->point_capacity = capacity;
+    }
+    uint64_t columns = many && !last ? s->chunk : 1;
+    batch->points[batch->point_count] = (ls__trace_point){
+        .step = batch->step_count - 1, .floats = floats, .first = batch->traced, .last = last};
+    batch->traced += columns * floats;
+    return ls_batch_download_slot(commands, (ls_range){buffer, 0, columns * floats * 4},
+                                  LS_MEM_NONE, LS__SLOTS + batch->point_count++, NULL, error);
+}
+
+ls_status ls__trace_prepare(ls__token_batch *batch, ls_error *error)
+{
+    batch->values = ls__mem_alloc(batch->traced, sizeof *batch->values);
+    batch->slots = ls__mem_alloc(LS__SLOTS + (size_t)batch->point_count, sizeof *batch->slots);
+    if (!batch->values || !batch->slots)
+        return ls__fail_oom(error, batch->traced * sizeof *batch->values);
+    for (uint32_t i = 0; i < batch->point_count; i++)
+        batch->slots[LS__SLOTS + i].download = batch->values + batch->points[i].first;
+    return LS_OK;
+}
+
+void ls__trace_report(const ls_session *s, const ls__token_batch *batch, uint32_t position,
+                      uint32_t count)
+{
+    for (uint32_t i = 0; i < batch->point_count; i++) {
+        const ls__trace_point *point = &batch->points[i];
+        const ls__step *step = &batch->steps[point->step];
+        for (uint32_t t = point->last ? count - 1 : 0; t < count; t++) {
+            uint64_t row = point->last ? 0 : t;
+            ls_operation_result result = {step->operation, step->layer, position + t,
+                                          batch->values + point->first + row * point->floats,
+                                          point->floats};
+            s->trace(s->trace_context, &result);
+        }
+    }
+}
+
+void ls__trace_finish(ls__token_batch *batch)
+{
+    ls__mem_free(batch->points);
+    ls__mem_free(batch->values);
+    ls__mem_free(batch->slots);
+}

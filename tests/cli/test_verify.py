@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""lockstep verify: all ways agree on a digest; a device that computes wrongly is found, and where it does."""
+
+import os
+import re
+
+import cli
+
+VERIFY = ["verify", "-m", "model.gguf"]
+
+
+class Verify(cli.Case):
+    def setUp(self):
+        super().setUp()
+        self.options = {"timeout": 250}
+        if "SANITIZED" in os.environ:  # Mesa takes minutes to compile the kernels in such a process
+            self.options["env"] = dict(os.environ, VK_DRIVER_FILES="/dev/null", VK_ICD_FILENAMES="/dev/null")
+
+    def verify(self, *options, status=0):
+        result = self.run_command(*VERIFY, *options, **self.options)
+        self.assertEqual((result.returncode, result.stderr), (status, ""), result)
+        return result.stdout
+
+    def test_all_ways_agree(self):
+        text = self.verify("--tokens", "9")
+        self.assertRegex(text, r"\Afirst    device \w+\n(equal  .*\n|not run  .*: .*\n)+\d+ ways equal to the first, "
+                               r"0 different, \d+ not run\ndigest [0-9a-f]{64}\n\Z")
+        for way in ("chunk 1", "chunk 7", "pages of the cache in disorder", "commands not prepared",
+                    "kernels with bounds checks"):
+            self.assertIn(f"equal    {way}\n", text)
+        if "first    device cpu" in text:
+            self.assertIn("equal    threads 1\n", text)
+            self.assertIn("equal    device reference (the first tokens)\n", text)
+        digest = re.search("digest .*", text)[0]
+        for options in [["--chunk", "3"]]:
+            self.assertIn(digest, self.verify("--tokens", "9", *options))
+        self.assertNotIn(digest, self.verify("--tokens", "9", "--seed", "2", "--slow-tokens", "0"))
+
+    def test_what_differs_is_found(self):
+        """The fault device multiplies wrongly; the first products are those of the first norm."""
+        text = self.verify("--tokens", "3", "--wrong-op", "fmul", status=1)
+        self.assertRegex(text, r"DIFFERS  device fault\n  layer 0, \w[\w ]*, position 0, element \d+: expected \S+ "
+                               r"\(0x[0-9a-f]{8}\), got \S+ \(0x[0-9a-f]{8}\)\n\d+ ways equal to the first, 1 different")
+        self.assertNotIn("digest", text)
+
+    def test_wrong_input(self):
+        self.bad("verify", says="a model is needed", status=2)
+        self.bad(*VERIFY, "text", says="'text' is not expected", status=2)
+        self.bad(*VERIFY, "--tokens", "0", says="at least one", status=2)
+        self.bad(*VERIFY, "--device", "none", says="none")
+        self.bad("verify", "-m", "absent.gguf", says="absent.gguf")
+
+
+if __name__ == "__main__":
+    cli.main()
