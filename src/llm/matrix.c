@@ -28,30 +28,53 @@ static uint32_t block_words(const ls__matrix_form *form) /* of a panel */
  * slice, tc the row. Unit u is 32 elements of a block.
  */
 
-/* pc, for words [first, end) of the unit. It starts with what the offset makes too much. */
+/* Word k of half `half` of the unit, times the inputs. */
+static void put_word(ls__strbuf *text, const ls__matrix_form *form, uint32_t tile, uint32_t half,
+                     const char *k)
+{
+    PUT("{\nu32 w = word_%s(words, block, lane, u, %u, %s);\n", ls_gguf_type_name(form->type), half,
+        k);
+    EACH_COLUMN(c)
+    PUT("p%u = %s(w, integers[x%u + %u + %s], p%u);\n", c, form->is_signed ? "dot4" : "dot4_us", c,
+        half * 4, k, c);
+    PUT("}\n");
+}
+
+/*
+ * pc, for halves [first, end) of the unit. It starts with what the offset makes too much. Word by
+ * word in a loop where all at once would need more registers than there are; products of signed
+ * bytes are so long that it does not pay.
+ */
 static void put_products(ls__strbuf *text, const ls__matrix_form *form, uint32_t tile,
                          uint32_t first, uint32_t end)
 {
+    static const char *const numbers[] = {"0", "1", "2", "3"};
+    bool looped = (tile > 1 && !form->is_signed) || form->group == 16;
+    bool is_shared = form->words == 4 || form->words == 5; /* both halves are of the same words */
     EACH_COLUMN(c)
     {
         if (form->offset)
-            PUT("i32 p%u = -%d * sums[z%u + %u];\n", c, (int)form->offset, c, first / 4);
+            PUT("i32 p%u = -%d * sums[z%u + %u];\n", c, (int)form->offset, c, first);
         else
             PUT("i32 p%u = 0;\n", c);
     }
-    for (uint32_t w = first; w < end; w++) {
-        PUT("u32 w%u = word_%s(words, block, lane, u, %u);\n", w, ls_gguf_type_name(form->type), w);
-        EACH_COLUMN(c)
-        PUT("p%u = %s(w%u, integers[x%u + %u], p%u);\n", c, form->is_signed ? "dot4" : "dot4_us", w,
-            c, w, c);
+    for (uint32_t half = first, next; half < end; half = next) {
+        next = is_shared ? end : half + 1;
+        if (looped)
+            PUT("for (u32 k = 0; k < 4; k++) {\n");
+        for (uint32_t k = 0; k < (looped ? 1 : 4); k++)
+            for (uint32_t h = half; h < next; h++)
+                put_word(text, form, tile, h, looped ? "k" : numbers[k]);
+        if (looped)
+            PUT("}\n");
     }
 }
 
 static void put_plain_block(ls__strbuf *text, const ls__matrix_form *form, uint32_t tile)
 {
     PUT("u32 u = 0;\n");
-    EACH_COLUMN(c) PUT("u32 x%u = a%u * 8, z%u = a%u;\n", c, c, c, c);
-    put_products(text, form, tile, 0, 8);
+    EACH_COLUMN(c) PUT("u64 x%u = (u64)a%u * 8, z%u = a%u;\n", c, c, c, c);
+    put_products(text, form, tile, 0, 2);
     EACH_COLUMN(c)
     {
         PUT("s%u = s%u + ((d * scales[a%u]) * (f32)p%u", c, c, c, c);
@@ -65,13 +88,13 @@ static void put_plain_block(ls__strbuf *text, const ls__matrix_form *form, uint3
 static void put_group(ls__strbuf *text, const ls__matrix_form *form, uint32_t tile, uint32_t half)
 {
     const char *type = ls_gguf_type_name(form->type);
-    uint32_t words = form->group / 4, per_unit = 32 / form->group;
+    uint32_t per_unit = 32 / form->group;
     PUT("{\n"
         "i32 scale = scale_%s(words, block, lane, u * %u + %u%s);\n",
         type, per_unit, half, form->type == LS_GGUF_TYPE_IQ4_XS ? ", more" : "");
     if (form->minimum == LS__MINIMA)
         PUT("i32 least = least_%s(words, block, lane, u * %u + %u);\n", type, per_unit, half);
-    put_products(text, form, tile, half * words, half * words + words);
+    put_products(text, form, tile, half, per_unit == 2 ? half + 1 : 2);
     EACH_COLUMN(c)
     {
         PUT("i%u = i%u + scale * p%u;\n", c, c, c);
@@ -87,7 +110,8 @@ static void put_grouped_block(ls__strbuf *text, const ls__matrix_form *form, uin
 {
     EACH_COLUMN(c) PUT("i32 i%u = 0, l%u = 0;\n", c, c);
     PUT("for (u32 u = 0; u < 8; u++) {\n");
-    EACH_COLUMN(c) PUT("u32 x%u = a%u * 64 + u * 8, z%u = a%u * 16 + u * 2;\n", c, c, c, c);
+    EACH_COLUMN(c)
+    PUT("u64 x%u = (u64)a%u * 64 + u * 8, z%u = (u64)a%u * 16 + u * 2;\n", c, c, c, c);
     for (uint32_t half = 0; half < 32 / form->group; half++)
         put_group(text, form, tile, half);
     PUT("}\n");
@@ -226,7 +250,7 @@ static void put_integer_row(ls__strbuf *text, const ls__matrix_form *form)
         form->elements, per_slice, per_slice, form->elements, form->elements, block_words(form),
         form->halves * LS__LANES / 2, form->words * LS__LANES);
     put_halves(text, form);
-    PUT("u32 word = word_%s(words, block, lane, u, k %% 32 / 4);\n", type);
+    PUT("u32 word = word_%s(words, block, lane, u, k %% 32 / 16, k %% 16 / 4);\n", type);
     if (form->group)
         PUT("u32 g = k %% 256 / %u;\n"
             "d = d * (f32)scale_%s(words, block, lane, g%s);\n",
