@@ -52,9 +52,12 @@ typedef struct ls_model_info {
 } ls_model_info;
 LS_API void ls_model_describe(const ls_model *model, ls_model_info *info);
 
-/* --- sessions --------------------------------------------------------------------------------- */
-/* Thread-safety: one thread at a time. */
-typedef struct ls_session ls_session;
+/* --- pools of sessions ------------------------------------------------------------------------ */
+/* What sessions of one model share: memory for the tokens in work, and the cache of keys and
+ * values, in pages of 64 positions that sessions take as they grow. Sessions of a pool can be
+ * computed together, which reads the weights once for all of them. Thread-safety: a pool and its
+ * sessions, one thread at a time. */
+typedef struct ls_session_pool ls_session_pool;
 
 /* What an operation gave for one token. */
 typedef struct ls_operation_result {
@@ -64,19 +67,49 @@ typedef struct ls_operation_result {
     const float *values; /* [count] */
     uint32_t count;
 } ls_operation_result;
+/* For finding where two devices part: called, within a feed, for the results of all operations that
+ * are floats, as they are computed: operations in their order, each for its tokens. Slow. */
 typedef void (*ls_session_trace)(void *context, const ls_operation_result *result);
+
+/* The type that keys and values are rounded to. Results depend on it. */
+typedef enum ls_cache_type { LS_CACHE_F16, LS_CACHE_F32 } ls_cache_type;
+
+typedef struct ls_session_pool_params {
+    size_t struct_size;
+    uint32_t sessions;  /* fed together at most; 0 = 8 */
+    uint32_t context;   /* positions of a session at most; 0 = the model's, at most 4,096 */
+    uint32_t positions; /* of all sessions, in pages; 0 = for `sessions` that are full */
+    uint32_t chunk;     /* tokens that are computed together at most; 0 = 64 */
+    ls_cache_type cache_type;
+    /* For tests: pages lie in this order; 0 = ascending. */
+    uint64_t page_seed;
+    bool unprepared; /* commands are handed over anew with each submission; the same bits, slower */
+    ls_session_trace trace; /* NULL: none */
+    void *trace_context;
+} ls_session_pool_params;
+#define LS_SESSION_POOL_PARAMS_INIT LS_INIT(ls_session_pool_params)
+
+/* LS_E_OUT_OF_MEMORY (bytes of the cache). */
+LS_API ls_status ls_session_pool_create(ls_model *model, const ls_session_pool_params *params,
+                                        ls_session_pool **pool, ls_error *error);
+LS_API void ls_session_pool_destroy(ls_session_pool **pool);       /* after its sessions */
+LS_API uint32_t ls_session_pool_free(const ls_session_pool *pool); /* positions, in pages */
+
+/* --- sessions --------------------------------------------------------------------------------- */
+/* Thread-safety: one thread at a time; with a pool, see there. */
+typedef struct ls_session ls_session;
 
 typedef struct ls_session_params {
     size_t struct_size;
-    uint32_t context; /* positions; 0 = the model's, at most 4,096 */
-    uint32_t chunk;   /* tokens that are computed together at most; 0 = 64 */
-    /* For tests: pages of the cache (64 positions each) lie in this order; 0 = ascending. */
+    uint32_t context; /* positions; 0 = the pool's, or the model's, at most 4,096 */
+    /* Without a pool the session has its own, with these: */
+    uint32_t chunk;
     uint64_t page_seed;
     bool unprepared; /* commands are handed over anew with each submission; the same bits, slower */
-    /* For finding where two devices part: called, within a feed, for the results of all operations
-     * that are floats, as they are computed: operations in their order, each for its tokens. Slow. */
-    ls_session_trace trace;
+    ls_session_trace trace; /* NULL: none */
     void *trace_context;
+    ls_cache_type cache_type;
+    ls_session_pool *pool;
 } ls_session_params;
 #define LS_SESSION_PARAMS_INIT LS_INIT(ls_session_params)
 
@@ -85,11 +118,24 @@ LS_API ls_status ls_session_create(ls_model *model, const ls_session_params *par
                                    ls_session **session, ls_error *error);
 LS_API void ls_session_destroy(ls_session **session);
 
-/* Appends tokens. LS_E_LIMIT when they do not fit into the context (nothing is appended),
+/* Appends tokens. LS_E_LIMIT when they do not fit into the context or the pool,
  * LS_E_INVALID_ARGUMENT for an id beyond the vocabulary or no tokens, LS_E_FAILED for a value that
- * is not finite: operation, layer, position; the session cannot go on then. Blocks. */
+ * is not finite: operation, layer, position; the session cannot go on then. On failure nothing is
+ * appended, and there are no logits. Blocks. */
 LS_API ls_status ls_session_feed(ls_session *session, const uint32_t *tokens, uint32_t count,
                                  ls_error *error);
+
+typedef struct ls_session_input {
+    ls_session *session;
+    const uint32_t *tokens;
+    uint32_t count; /* at least 1 */
+} ls_session_input;
+
+/* The same for several sessions of one pool, each with tokens of its own, computed together: what a
+ * session gets does not depend on the others, to the bit. On failure nothing is appended to any;
+ * those without the fault can go on. */
+LS_API ls_status ls_sessions_feed(const ls_session_input *inputs, uint32_t count, ls_error *error);
+
 /* Those of the last token fed, [vocabulary]; NULL before the first. Until the next call. */
 LS_API const float *ls_session_logits(const ls_session *session);
 LS_API uint32_t ls_session_position(const ls_session *session); /* tokens so far */
@@ -99,8 +145,8 @@ LS_API ls_status ls_session_truncate(ls_session *session, uint32_t position, ls_
 
 /* The token with the largest logit; of equal ones the lowest. */
 LS_API uint32_t ls_logits_best(const float *logits, uint32_t count);
-/* The logarithm of the sum of exp(logit): the natural logarithm of a token's probability is its logit
- * less this. The same bits on every machine (docs/sampling.md). `count` is not 0. */
+/* The logarithm of the sum of exp(logit): the natural logarithm of a token's probability is its
+ * logit less this. The same bits on every machine (docs/sampling.md). `count` is not 0. */
 LS_API double ls_logits_log_sum(const float *logits, uint32_t count);
 
 /* --- sampling --------------------------------------------------------------------------------- */

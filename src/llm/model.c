@@ -220,8 +220,9 @@ static void put_kernels(const ls_model *m, ls__strbuf *text)
     const ls__matrix_form *form;
     for (uint32_t i = 0; i < ls__llm_kernels_count; i++)
         ls__strbuf_append(text, ls__llm_kernels[i].text, ls__llm_kernels[i].length);
-    ls__attention_kernels(
-        text, &(ls__attention){m->info.head_width, m->info.heads / m->info.kv_heads, false, ""});
+    uint32_t group = m->info.heads / m->info.kv_heads;
+    ls__attention_kernels(text, &(ls__attention){m->info.head_width, group, false, ""});
+    ls__attention_kernels(text, &(ls__attention){m->info.head_width, group, true, "_f32"});
     for (uint32_t i = 0; (form = ls__matrix_form_at(i)); i++) {
         char name[40];
         if (!has_form(m, form))
@@ -260,6 +261,28 @@ static ls_status build_program(const loader *l)
     return status;
 }
 
+static ls_status find_attention(const loader *l, const char *suffix, ls__attention_kernel_set *set)
+{
+    const struct {
+        const char *name;
+        const ls_kernel **kernel;
+    } kernels[] = {
+        {"append", &set->append},
+        {"attention_scores", &set->scores},
+        {"attention_weights", &set->weights},
+        {"attention_values", &set->values},
+        {"attention_parts", &set->parts},
+        {"attention_join", &set->join},
+    };
+    ls_status status = LS_OK;
+    for (size_t i = 0; status == LS_OK && i < sizeof kernels / sizeof *kernels; i++) {
+        char name[40];
+        snprintf(name, sizeof name, "%s%s", kernels[i].name, suffix);
+        status = ls_program_kernel(l->model->program, name, kernels[i].kernel, l->error);
+    }
+    return status;
+}
+
 static ls_status find_kernels(const loader *l)
 {
     ls_model *m = l->model;
@@ -268,15 +291,10 @@ static ls_status find_kernels(const loader *l)
         const ls_kernel **kernel;
     } kernels[] = {
         {"rms_norm", &m->rms_norm},
+        {"rms_norm_of", &m->rms_norm_of},
         {"quantize_32", &m->quantize[0]},
         {"quantize_256", &m->quantize[1]},
         {"rope", &m->rope},
-        {"append", &m->attention.append},
-        {"attention_scores", &m->attention.scores},
-        {"attention_weights", &m->attention.weights},
-        {"attention_values", &m->attention.values},
-        {"attention_parts", &m->attention.parts},
-        {"attention_join", &m->attention.join},
         {m->family->gate == LS__GELU ? "gelu_gate" : "silu_gate", &m->gate},
         {"add", &m->add},
         {"norm_heads", &m->norm_heads},
@@ -301,6 +319,10 @@ static ls_status find_kernels(const loader *l)
         if (status == LS_OK && m->embedding.form == form)
             status = ls_program_kernel(m->program, name, &m->matrices[i].rows, l->error);
     }
+    if (status == LS_OK)
+        status = find_attention(l, "", &m->attention[0]);
+    if (status == LS_OK)
+        status = find_attention(l, "_f32", &m->attention[1]);
     return status;
 }
 

@@ -53,8 +53,8 @@ struct ls_model {
     ls__weight embedding, output_norm, output; /* output.buffer NULL: the embedding serves */
     ls__layer *layers;
     ls__matrix_kernels matrices[LS__FORMS]; /* by ls__matrix_form_index */
-    ls__attention_kernel_set attention;
-    const ls_kernel *rms_norm, *quantize[LS__BLOCKINGS], *rope, *gate, *add;
+    ls__attention_kernel_set attention[2];  /* for caches of f16, of f32 */
+    const ls_kernel *rms_norm, *rms_norm_of, *quantize[LS__BLOCKINGS], *rope, *gate, *add;
     const ls_kernel *norm_heads, *add_bias, *scale, *soft_cap;
 };
 

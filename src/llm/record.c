@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The commands for tokens, from their ids to the logits of the last one. Their number is only known
- * at submission, so sizes that depend on it come from the parameter block.
+ * The commands for tokens, from their ids to the logits of some. Their number is only known at
+ * submission, so sizes that depend on it come from the parameter block.
  */
 #include <stddef.h>
 #include <string.h>
@@ -16,7 +16,7 @@ enum { MOST_BUFFERS = 8, MOST_LINKS = 4 };
 #define PARAMETER(field) ((uint32_t)offsetof(ls__feed, field) + 1)
 
 typedef struct recorder {
-    ls_session *session;
+    const ls_session_pool *pool;
     const ls_model *model;
     ls_batch *batch;
     ls__token_batch *out;
@@ -58,9 +58,9 @@ static void note(recorder *r, const char *operation, uint32_t elements, uint32_t
 static void show(recorder *r, ls_buffer *result)
 {
     bool noted = false;
-    if (r->status != LS_OK || !r->session->trace)
+    if (r->status != LS_OK || !r->pool->trace)
         return;
-    r->status = ls__trace_record(r->session, r->batch, r->out, result, r->many, &noted, r->error);
+    r->status = ls__trace_record(r->pool, r->batch, r->out, result, r->many, &noted, r->error);
     if (r->status == LS_OK && noted)
         note(r, "trace", 0, 0);
 }
@@ -104,18 +104,16 @@ static uint32_t float_word(float value)
 
 /* --- operations ------------------------------------------------------------------------------- */
 
-/* Of all tokens, or of the last one alone. */
 static void put_norm(recorder *r, const char *operation, const ls__weight *weights, ls_buffer *x,
-                     ls_buffer *y, bool last)
+                     ls_buffer *y)
 {
     put(r, &(step){.operation = operation,
                    .kernel = r->model->rms_norm,
                    .x = 32,
-                   .y_parameter = last ? 0 : PARAMETER(count),
+                   .y_parameter = PARAMETER(count),
                    .elements = weights->columns,
-                   .scalars = {weights->columns, 0, float_word(r->model->epsilon)},
-                   .scalar_count = 3,
-                   .linked = {0, last ? PARAMETER(last) : 0},
+                   .scalars = {weights->columns, float_word(r->model->epsilon)},
+                   .scalar_count = 2,
                    .buffers = {x, weights->buffer, y},
                    .buffer_count = 3});
 }
@@ -127,14 +125,14 @@ static void put_quantize(recorder *r, const char *operation, ls_buffer *x,
     static const uint32_t blocks[LS__BLOCKINGS] = {32, 256};
     uint32_t elements = readers[0]->columns;
     for (int k = 0; k < LS__BLOCKINGS; k++) {
-        const ls__quantized *q = &r->session->quantized[k];
+        const ls__quantized *q = &r->pool->quantized[k];
         bool wanted = false;
         for (uint32_t i = 0; i < count; i++)
             wanted = wanted || ls__matrix_blocking(readers[i]->form) == k;
         step s = {.operation = operation,
                   .kernel = r->model->quantize[k],
                   .x = elements / (blocks[k] / 32),
-                  .y_parameter = last ? 0 : PARAMETER(count),
+                  .y_parameter = last ? PARAMETER(rows) : PARAMETER(count),
                   .elements = elements,
                   .block = blocks[k],
                   .buffers = {x, q->integers, q->scales, q->sums, q->products},
@@ -144,22 +142,24 @@ static void put_quantize(recorder *r, const char *operation, ls_buffer *x,
     }
 }
 
-/* y = W x, where the session's `quantized` has x as integers. */
+/* y = W x, where the pool's `quantized` has x as integers. */
 static void put_matrix(recorder *r, const char *operation, const ls__weight *w, ls_buffer *x,
                        ls_buffer *y, bool last)
 {
     int blocking = ls__matrix_blocking(w->form);
-    const ls__quantized *q = &r->session->quantized[blocking < 0 ? 0 : blocking];
+    const ls__quantized *q = &r->pool->quantized[blocking < 0 ? 0 : blocking];
     const ls__matrix_kernels *kernels = &r->model->matrices[ls__matrix_form_index(w->form)];
-    bool one = !r->many || last;
+    bool one = last ? !r->many || r->pool->sessions == 1 : !r->many;
+    uint32_t count = last ? PARAMETER(rows) : PARAMETER(count),
+             tiles = last ? PARAMETER(row_tiles) : PARAMETER(tiles);
     step s = {.operation = operation,
               .kernel = one ? kernels->one : kernels->tile,
               .x = w->rows,
-              .y_parameter = one ? 0 : PARAMETER(tiles),
+              .y_parameter = one ? count : tiles,
               .elements = w->columns,
-              .scalars = {w->rows, w->columns, 1},
+              .scalars = {w->rows, w->columns},
               .scalar_count = 3,
-              .linked = {0, 0, one ? 0 : PARAMETER(count)},
+              .linked = {0, 0, count},
               .buffers = {w->buffer, w->buffer, q->integers, q->scales, q->sums},
               .buffer_count = 5};
     if (blocking < 0) {
@@ -211,17 +211,17 @@ static void put_rope(recorder *r, const char *operation, uint32_t heads, ls_buff
                    .y_parameter = PARAMETER(count),
                    .scalars = {m->info.head_width, pairs, m->rope_apart, heads},
                    .scalar_count = 4,
-                   .buffers = {r->session->places, r->session->angles[rope], x},
+                   .buffers = {r->pool->places, r->pool->angles[rope], x},
                    .buffer_count = 3});
 }
 
 /* The values that the weights choose; for one token, the chunks of the cache in parallel. */
 static void put_values(recorder *r, const ls__cache_layer *cache, uint32_t window)
 {
-    ls_session *s = r->session;
+    const ls_session_pool *s = r->pool;
     const ls_model_info *i = &r->model->info;
     step values = {.operation = "attention values",
-                   .kernel = r->many ? r->model->attention.values : r->model->attention.parts,
+                   .kernel = r->many ? r->pool->attention->values : r->pool->attention->parts,
                    .x_parameter = r->many ? PARAMETER(lanes) : PARAMETER(chunk_lanes),
                    .y = (i->head_width + 31) / 32,
                    .z = i->kv_heads * ls__attention_sets(i->heads / i->kv_heads),
@@ -234,7 +234,7 @@ static void put_values(recorder *r, const ls__cache_layer *cache, uint32_t windo
     if (r->many)
         return;
     put(r, &(step){.operation = "attention sums",
-                   .kernel = r->model->attention.join,
+                   .kernel = r->pool->attention->join,
                    .x = i->heads * i->head_width,
                    .scalars = {i->heads, window},
                    .scalar_count = 2,
@@ -244,12 +244,12 @@ static void put_values(recorder *r, const ls__cache_layer *cache, uint32_t windo
 
 static void put_attention(recorder *r)
 {
-    ls_session *s = r->session;
+    const ls_session_pool *s = r->pool;
     const ls_model_info *i = &r->model->info;
     ls__cache_layer *cache = &s->cache[r->layer];
     uint32_t window = r->model->layers[r->layer].window;
     put(r, &(step){.operation = "append",
-                   .kernel = r->model->attention.append,
+                   .kernel = r->pool->attention->append,
                    .x = i->kv_heads * i->head_width,
                    .y_parameter = PARAMETER(count),
                    .scalars = {i->kv_heads},
@@ -257,7 +257,7 @@ static void put_attention(recorder *r)
                    .buffers = {s->places, s->pages, s->key, s->value, cache->keys, cache->values},
                    .buffer_count = 6});
     put(r, &(step){.operation = "attention scores",
-                   .kernel = r->model->attention.scores,
+                   .kernel = r->pool->attention->scores,
                    .x_parameter = PARAMETER(lanes),
                    .y_parameter = PARAMETER(blocks),
                    .z = i->kv_heads * ls__attention_sets(i->heads / i->kv_heads),
@@ -267,7 +267,7 @@ static void put_attention(recorder *r)
                    .buffers = {s->places, s->pages, s->query, cache->keys, s->scores, s->tops},
                    .buffer_count = 6});
     put(r, &(step){.operation = "attention weights",
-                   .kernel = r->model->attention.weights,
+                   .kernel = r->pool->attention->weights,
                    .x_parameter = PARAMETER(lanes),
                    .y_parameter = PARAMETER(blocks),
                    .z = i->heads,
@@ -304,7 +304,7 @@ static void put_factor(recorder *r, const char *operation, const ls_kernel *kern
     put(r, &(step){.operation = operation,
                    .kernel = kernel,
                    .x = elements,
-                   .y_parameter = last ? 0 : PARAMETER(count),
+                   .y_parameter = last ? PARAMETER(rows) : PARAMETER(count),
                    .scalars = {elements, float_word(factor)},
                    .scalar_count = 2,
                    .buffers = {x},
@@ -314,7 +314,7 @@ static void put_factor(recorder *r, const char *operation, const ls_kernel *kern
 static void put_embedding(recorder *r)
 {
     const ls__weight *w = &r->model->embedding;
-    ls_session *s = r->session;
+    const ls_session_pool *s = r->pool;
     step e = {.operation = "embedding",
               .kernel = r->model->matrices[ls__matrix_form_index(w->form)].rows,
               .x = is_integer(w) ? w->columns / 4 : w->columns,
@@ -339,7 +339,7 @@ static void put_embedding(recorder *r)
 static void put_residual(recorder *r, const char *operation, const char *norm,
                          const ls__weight *norm_weights)
 {
-    ls_session *s = r->session;
+    const ls_session_pool *s = r->pool;
     put_norm_heads(r, norm, norm_weights, 1, s->normed);
     put_elementwise(r, operation, r->model->add, r->model->info.width,
                     (ls_buffer *[]){s->normed, s->residual}, 2);
@@ -347,9 +347,9 @@ static void put_residual(recorder *r, const char *operation, const char *norm,
 
 static void put_attention_part(recorder *r, const ls__weight *w)
 {
-    ls_session *s = r->session;
+    const ls_session_pool *s = r->pool;
     const ls_model_info *i = &r->model->info;
-    put_norm(r, "attention norm", &w[LS__ATTENTION_NORM], s->residual, s->normed, false);
+    put_norm(r, "attention norm", &w[LS__ATTENTION_NORM], s->residual, s->normed);
     put_quantize(r, "attention input", s->normed,
                  (const ls__weight *[]){&w[LS__QUERY], &w[LS__KEY], &w[LS__VALUE]}, 3, false);
     put_matrix(r, "query", &w[LS__QUERY], s->normed, s->query, false);
@@ -372,9 +372,9 @@ static void put_attention_part(recorder *r, const ls__weight *w)
 
 static void put_inner_part(recorder *r, const ls__weight *w)
 {
-    ls_session *s = r->session;
+    const ls_session_pool *s = r->pool;
     const ls_model_info *i = &r->model->info;
-    put_norm(r, "inner norm", &w[LS__INNER_NORM], s->residual, s->normed, false);
+    put_norm(r, "inner norm", &w[LS__INNER_NORM], s->residual, s->normed);
     put_quantize(r, "inner input", s->normed, (const ls__weight *[]){&w[LS__GATE], &w[LS__UP]}, 2,
                  false);
     put_matrix(r, "gate", &w[LS__GATE], s->normed, s->gate, false);
@@ -395,7 +395,7 @@ static void put_layer(recorder *r, const ls__layer *l)
     put_inner_part(r, l->weights);
     if (l->scale != 1)
         put_factor(r, "layer scale", r->model->scale, r->model->info.width, l->scale,
-                   r->session->residual, false);
+                   r->pool->residual, false);
 }
 
 static void put_upload(recorder *r, const char *name, uint32_t slot, ls_buffer *buffer,
@@ -410,17 +410,25 @@ static void put_upload(recorder *r, const char *name, uint32_t slot, ls_buffer *
 
 static void put_logits(recorder *r)
 {
-    ls_session *s = r->session;
+    const ls_session_pool *s = r->pool;
     const ls_model *m = r->model;
     const ls__weight *output = m->output.buffer ? &m->output : &m->embedding;
     r->layer = m->info.layers;
-    put_norm(r, "output norm", &m->output_norm, s->residual, s->last, true);
+    put(r, &(step){.operation = "output norm",
+                   .kernel = m->rms_norm_of,
+                   .x = 32,
+                   .y_parameter = PARAMETER(rows),
+                   .elements = m->info.width,
+                   .scalars = {m->info.width, float_word(m->epsilon)},
+                   .scalar_count = 2,
+                   .buffers = {s->rows, s->residual, m->output_norm.buffer, s->last},
+                   .buffer_count = 4});
     put_quantize(r, "output input", s->last, &output, 1, true);
     put_matrix(r, "output", output, s->last, s->device_logits, true);
     if (m->logit_cap > 0)
         put_factor(r, "logit cap", m->soft_cap, m->info.vocabulary, m->logit_cap, s->device_logits,
                    true);
-    ls_range source = {s->device_logits, 0, (uint64_t)m->info.vocabulary * 4};
+    ls_range source = {s->device_logits, 0, LS_WHOLE};
     if (r->status == LS_OK)
         r->status =
             ls_batch_download_slot(r->batch, source, LS_MEM_NONE, LS__SLOT_LOGITS, NULL, r->error);
@@ -428,26 +436,26 @@ static void put_logits(recorder *r)
         note(r, "logits", 0, 0);
 }
 
-ls_status ls__session_record(ls_session *session, uint32_t columns, ls__token_batch *batch,
-                             ls_error *error)
+ls_status ls__pool_record(ls_session_pool *pool, uint32_t columns, ls__token_batch *batch,
+                          ls_error *error)
 {
-    recorder r = {.session = session,
-                  .model = session->model,
-                  .out = batch,
-                  .many = columns > 1,
-                  .error = error};
-    r.status = ls_batch_create(session->model->device, &r.batch, error);
+    recorder r = {
+        .pool = pool, .model = pool->model, .out = batch, .many = columns > 1, .error = error};
+    r.status = ls_batch_create(pool->model->device, &r.batch, error);
     if (r.status != LS_OK)
         return r.status;
-    put_upload(&r, "tokens", LS__SLOT_TOKENS, session->tokens, columns);
-    put_upload(&r, "places", LS__SLOT_PLACES, session->places, columns * 2);
+    put_upload(&r, "tokens", LS__SLOT_TOKENS, pool->tokens, columns);
+    put_upload(&r, "places", LS__SLOT_PLACES, pool->places, columns * 2);
+    put_upload(&r, "pages", LS__SLOT_PAGES, pool->pages,
+               ls__pages_of(pool->context) * pool->sessions);
+    put_upload(&r, "rows", LS__SLOT_ROWS, pool->rows, pool->sessions);
     put_embedding(&r);
-    for (; r.layer < session->model->info.layers; r.layer++)
-        put_layer(&r, &session->model->layers[r.layer]);
+    for (; r.layer < pool->model->info.layers; r.layer++)
+        put_layer(&r, &pool->model->layers[r.layer]);
     put_logits(&r);
-    if (r.status == LS_OK && session->trace)
+    if (r.status == LS_OK && pool->trace)
         r.status = ls__trace_prepare(batch, error);
-    if (r.status == LS_OK && session->unprepared) {
+    if (r.status == LS_OK && pool->unprepared) {
         batch->plain = r.batch;
         return LS_OK;
     }

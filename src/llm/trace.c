@@ -5,15 +5,15 @@
 #include "base/mem.h"
 #include "base/status.h"
 
-/* Floats of a token in the buffer; 0: it is none of those that are shown. `last`: of the last token
- * alone. */
-static uint32_t floats_of(const ls_session *s, const ls_buffer *buffer, bool *last)
+/* Floats of a token in the buffer; 0: it is none of those that are shown. `rows`: of the
+ * tokens that give logits alone. */
+static uint32_t floats_of(const ls_session_pool *s, const ls_buffer *buffer, bool *rows)
 {
     const ls_model_info *i = &s->model->info;
     const struct {
         const ls_buffer *buffer;
         uint32_t floats;
-        bool last;
+        bool rows;
     } known[] = {
         {s->residual, i->width, false},
         {s->normed, i->width, false},
@@ -28,17 +28,17 @@ static uint32_t floats_of(const ls_session *s, const ls_buffer *buffer, bool *la
     };
     for (size_t k = 0; k < sizeof known / sizeof *known; k++)
         if (known[k].buffer == buffer) {
-            *last = known[k].last;
+            *rows = known[k].rows;
             return known[k].floats;
         }
     return 0;
 }
 
-ls_status ls__trace_record(ls_session *s, ls_batch *commands, ls__token_batch *batch,
+ls_status ls__trace_record(const ls_session_pool *s, ls_batch *commands, ls__token_batch *batch,
                            ls_buffer *buffer, bool many, bool *noted, ls_error *error)
 {
-    bool last = false;
-    uint32_t floats = floats_of(s, buffer, &last);
+    bool rows = false;
+    uint32_t floats = floats_of(s, buffer, &rows);
     *noted = floats != 0;
     if (!floats)
         return LS_OK;
@@ -50,9 +50,9 @@ ls_status ls__trace_record(ls_session *s, ls_batch *commands, ls__token_batch *b
         batch->points = points;
         batch->point_capacity = capacity;
     }
-    uint64_t columns = many && !last ? s->chunk : 1;
+    uint64_t columns = rows ? s->sessions : many ? s->chunk : 1;
     batch->points[batch->point_count] = (ls__trace_point){
-        .step = batch->step_count - 1, .floats = floats, .first = batch->traced, .last = last};
+        .step = batch->step_count - 1, .floats = floats, .first = batch->traced, .rows = rows};
     batch->traced += columns * floats;
     return ls_batch_download_slot(commands, (ls_range){buffer, 0, columns * floats * 4},
                                   LS_MEM_NONE, LS__SLOTS + batch->point_count++, NULL, error);
@@ -69,17 +69,18 @@ ls_status ls__trace_prepare(ls__token_batch *batch, ls_error *error)
     return LS_OK;
 }
 
-void ls__trace_report(const ls_session *s, const ls__token_batch *batch, uint32_t position,
-                      uint32_t count)
+void ls__trace_report(const ls_session_pool *s, const ls__token_batch *batch)
 {
+    const ls__round *round = &s->round;
     for (uint32_t i = 0; i < batch->point_count; i++) {
         const ls__trace_point *point = &batch->points[i];
         const ls__step *step = &batch->steps[point->step];
-        for (uint32_t t = point->last ? count - 1 : 0; t < count; t++) {
-            uint64_t row = point->last ? 0 : t;
-            ls_operation_result result = {step->operation, step->layer, position + t,
-                                          batch->values + point->first + row * point->floats,
-                                          point->floats};
+        uint32_t count = point->rows ? round->row_count : round->count;
+        for (uint32_t t = 0; t < count; t++) {
+            uint32_t column = point->rows ? round->rows[t] : t;
+            ls_operation_result result = {
+                step->operation, step->layer, round->places[2 * column],
+                batch->values + point->first + (uint64_t)t * point->floats, point->floats};
             s->trace(s->trace_context, &result);
         }
     }

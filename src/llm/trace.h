@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Results of operations on their way to whoever asked to see them (ls_session_params). */
+/* Results of operations on their way to whoever asked to see them (ls_session_pool_params). */
 #ifndef LS_LLM_TRACE_H
 #define LS_LLM_TRACE_H
 
-#include "llm/session.h"
+#include "llm/pool.h"
 
 /* Records, behind an operation of `batch` that left its result in `buffer`, that it is downloaded;
  * *noted says whether it is a command more. Integers, scores and the cache are not: what is made of
  * them is. */
-ls_status ls__trace_record(ls_session *session, ls_batch *commands, ls__token_batch *batch,
+ls_status ls__trace_record(const ls_session_pool *pool, ls_batch *commands, ls__token_batch *batch,
                            ls_buffer *buffer, bool many, bool *noted, ls_error *error);
 /* After recording: memory for what comes. */
 ls_status ls__trace_prepare(ls__token_batch *batch, ls_error *error);
-/* After a submission of `count` tokens from `position` on: tells it all. */
-void ls__trace_report(const ls_session *session, const ls__token_batch *batch, uint32_t position,
-                      uint32_t count);
+/* After a submission of the pool's round: tells it all. */
+void ls__trace_report(const ls_session_pool *pool, const ls__token_batch *batch);
 void ls__trace_finish(ls__token_batch *batch);
 
 #endif

@@ -459,9 +459,9 @@ static void norms(void **state)
               *weights = random_floats(&rng, elements);
         float *expected = allocate(bytes), *got = allocate(bytes);
         struct {
-            uint32_t elements, first;
+            uint32_t elements;
             float epsilon;
-        } scalars = {elements, 0, 1e-5f};
+        } scalars = {elements, 1e-5f};
         for (uint32_t c = 0; c < COLUMNS; c++)
             model_rms_norm(elements, scalars.epsilon, x + c * elements, weights,
                            expected + c * elements);
@@ -476,6 +476,14 @@ static void norms(void **state)
             run(d, "rms_norm", (uint32_t[3]){32, COLUMNS, 1}, &scalars, sizeof scalars, arguments,
                 3);
             assert_same(d, label, got, expected, bytes);
+            uint32_t rows[] = {2, 0}; /* of some columns */
+            argument some[] = {{rows, sizeof rows, 0, false},
+                               {x, bytes, 0, false},
+                               {weights, (size_t)elements * 4, 0, false},
+                               {got, bytes / COLUMNS * 2, 0, true}};
+            run(d, "rms_norm_of", (uint32_t[3]){32, 2, 1}, &scalars, sizeof scalars, some, 4);
+            assert_memory_equal(got, expected + 2 * elements, elements * 4);
+            assert_memory_equal(got + elements, expected, elements * 4);
         }
         free(x);
         free(weights);

@@ -170,16 +170,6 @@ static void rotate(double *head, int position)
     }
 }
 
-/* The cache holds halves. */
-static void round_to_half(double *x, int count)
-{
-    for (int i = 0; i < count; i++) {
-        int exponent;
-        double fraction = frexp(x[i], &exponent);
-        x[i] = ldexp(rint(ldexp(fraction, 11)), exponent - 11);
-    }
-}
-
 static double keys[LAYERS][TOKENS][KV * HEAD], values[LAYERS][TOKENS][KV * HEAD];
 
 static void attend(int layer, int position, const double *query, double *out)
@@ -221,8 +211,6 @@ static void step(const ls_gguf *g, uint32_t token, int position, double *logits)
             rotate(query + h * HEAD, position);
         for (int h = 0; h < KV; h++)
             rotate(keys[l][position] + h * HEAD, position);
-        round_to_half(keys[l][position], KV * HEAD);
-        round_to_half(values[l][position], KV * HEAD);
         attend(l, position, query, mixed);
         multiply(weights(g, "attn_output", l), WIDTH, WIDTH, mixed, y);
         for (int k = 0; k < WIDTH; k++)
@@ -255,6 +243,7 @@ static void floats_are_near_double_precision(void **state)
     params.device = device;
     params.gguf = gguf;
     OK(ls_model_load(&params, &model, error));
+    asked.cache_type = LS_CACHE_F32;
     OK(ls_session_create(model, &asked, &session, error));
     for (int t = 0; t < 100; t++) {
         double logits[VOCABULARY], mean = 0, variance = 0;

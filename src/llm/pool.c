@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pools: memory for tokens in work, pages of the cache, and submissions. */
+#include "llm/trace.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/rng.h"
+#include "base/status.h"
+
+enum { DEFAULT_CONTEXT = 4096, DEFAULT_CHUNK = 64, MOST_CHUNK = 4096, DEFAULT_SESSIONS = 8 };
+
+/* --- memory ----------------------------------------------------------------------------------- */
+
+static uint32_t largest(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+
+static uint32_t whole_tiles(uint32_t columns)
+{
+    return (columns + LS__TILE - 1) / LS__TILE * LS__TILE;
+}
+
+static ls_status make_buffer(const ls_session_pool *p, const char *label, uint64_t bytes,
+                             ls_buffer **buffer, ls_error *error)
+{
+    ls_buffer_params params = LS_BUFFER_PARAMS_INIT;
+    params.size_bytes = bytes;
+    params.label = label;
+    return ls_buffer_create(p->model->device, &params, buffer, error);
+}
+
+static ls_status make_cache(ls_session_pool *p, ls_error *error)
+{
+    const ls_model_info *i = &p->model->info;
+    uint64_t bytes =
+        (uint64_t)p->page_count * LS__CHUNK * i->kv_heads * i->head_width * (p->floats ? 4 : 2);
+    ls_status status = LS_OK;
+    p->cache = ls__mem_alloc(i->layers, sizeof *p->cache);
+    if (!p->cache)
+        return ls__fail_oom(error, i->layers * sizeof *p->cache);
+    for (uint32_t l = 0; status == LS_OK && l < i->layers; l++) {
+        status = make_buffer(p, "keys", bytes, &p->cache[l].keys, error);
+        if (status == LS_OK)
+            status = make_buffer(p, "values", bytes, &p->cache[l].values, error);
+    }
+    return status;
+}
+
+static ls_status make_buffers(ls_session_pool *p, ls_error *error)
+{
+    const ls_model_info *i = &p->model->info;
+    uint64_t columns = p->chunk, rows = p->sessions;
+    uint64_t query = (uint64_t)i->heads * i->head_width,
+             key = (uint64_t)i->kv_heads * i->head_width;
+    uint64_t most = largest(largest(i->width, i->inner_width), (uint32_t)query);
+    const struct {
+        const char *label;
+        uint64_t bytes;
+        ls_buffer **buffer;
+    } buffers[] = {
+        {"tokens", columns * 4, &p->tokens},
+        {"residual", columns * i->width * 4, &p->residual},
+        {"normed", columns * i->width * 4, &p->normed},
+        {"query", columns * query * 4, &p->query},
+        {"key", columns * key * 4, &p->key},
+        {"value", columns * key * 4, &p->value},
+        {"scores", columns * i->heads * p->context * 4, &p->scores},
+        {"tops", columns * i->heads * p->context / 32 * 4, &p->tops},
+        {"sums", query * p->context / LS__CHUNK * 4, &p->sums},
+        {"parts", (uint64_t)i->heads * p->context / LS__CHUNK * 4, &p->parts},
+        {"places", columns * 8, &p->places},
+        {"gate", columns * i->inner_width * 4, &p->gate},
+        {"up", columns * i->inner_width * 4, &p->up},
+        {"inner", columns * i->inner_width * 4, &p->inner},
+        {"rows", rows * 4, &p->rows},
+        {"last", (uint64_t)whole_tiles(p->sessions) * i->width * 4, &p->last},
+        {"logits", rows * i->vocabulary * 4, &p->device_logits},
+        {"pages", rows * p->context / LS__CHUNK * 4, &p->pages},
+        {"integers", columns * most, &p->quantized[0].integers},
+        {"scales", columns * most / 32 * 4, &p->quantized[0].scales},
+        {"products", columns * most / 32 * 4, &p->quantized[0].products},
+        {"sums", columns * most / 32 * 4, &p->quantized[0].sums},
+        {"integers", columns * most, &p->quantized[1].integers},
+        {"scales", (columns * most + 255) / 256 * 4, &p->quantized[1].scales},
+        {"sums", columns * most / 16 * 4, &p->quantized[1].sums},
+    };
+    ls_status status = LS_OK;
+    for (size_t b = 0; status == LS_OK && b < sizeof buffers / sizeof *buffers; b++)
+        status = make_buffer(p, buffers[b].label, buffers[b].bytes, buffers[b].buffer, error);
+    return status;
+}
+
+static ls_status make_angles(ls_session_pool *p, ls_error *error)
+{
+    ls_status status = LS_OK;
+    for (uint32_t i = 0; status == LS_OK && i < p->model->rope_count; i++) {
+        void *memory;
+        const ls__rope *rope = &p->model->ropes[i];
+        uint64_t bytes = (uint64_t)p->context * rope->pairs * 8;
+        status = make_buffer(p, "angles", bytes, &p->angles[i], error);
+        if (status == LS_OK)
+            status = ls_buffer_map(p->angles[i], 0, bytes, LS_MAP_WRITE, &memory, error);
+        if (status != LS_OK)
+            return status;
+        ls__rope_table(rope, 0, p->context, memory);
+        status = ls_buffer_unmap(p->angles[i], error);
+    }
+    return status;
+}
+
+static ls_status make_arrays(ls_session_pool *p, ls_error *error)
+{
+    ls__round *r = &p->round;
+    uint64_t pages = (uint64_t)ls__pages_of(p->context) * p->sessions,
+             logits = (uint64_t)p->sessions * p->model->info.vocabulary;
+    r->tokens = ls__mem_alloc(p->chunk, sizeof *r->tokens);
+    r->places = ls__mem_alloc(p->chunk, 2 * sizeof *r->places);
+    r->from = ls__mem_alloc(p->chunk, sizeof(ls_session *));
+    r->rows = ls__mem_alloc(p->sessions, sizeof *r->rows);
+    r->pages = ls__mem_alloc(pages, sizeof *r->pages);
+    p->free_pages = ls__mem_alloc(p->page_count, sizeof *p->free_pages);
+    p->logits = ls__mem_alloc(logits, sizeof *p->logits);
+    if (r->tokens && r->places && r->from && r->rows && r->pages && p->free_pages && p->logits)
+        return LS_OK;
+    return ls__fail_oom(error, logits * sizeof *p->logits);
+}
+
+/* --- pages ------------------------------------------------------------------------------------ */
+
+/* Where they lie in the cache does not show in the bits. */
+static void fill_free_pages(ls_session_pool *p, uint64_t seed)
+{
+    ls__rng rng = {seed};
+    p->free_count = p->page_count;
+    for (uint32_t i = 0; i < p->page_count; i++) {
+        uint32_t other = seed ? ls__rng_below(&rng, i + 1) : i;
+        p->free_pages[i] = p->free_pages[other];
+        p->free_pages[other] = p->page_count - 1 - i;
+    }
+}
+
+void ls__pool_take_pages(ls_session *session, uint32_t positions)
+{
+    ls_session_pool *p = session->pool;
+    while (session->page_count < ls__pages_of(positions))
+        session->pages[session->page_count++] = p->free_pages[--p->free_count];
+}
+
+void ls__pool_give_pages(ls_session *session, uint32_t positions)
+{
+    ls_session_pool *p = session->pool;
+    while (session->page_count > ls__pages_of(positions))
+        p->free_pages[p->free_count++] = session->pages[--session->page_count];
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+static ls_status read_params(ls_session_pool *p, const ls_session_pool_params *params,
+                             ls_error *error)
+{
+    uint32_t most = p->model->info.context, context = params->context;
+    if (!context)
+        context = most < DEFAULT_CONTEXT ? most : DEFAULT_CONTEXT;
+    if (context > most)
+        return ls__fail(error, LS_E_INVALID_ARGUMENT,
+                        "a context of %" PRIu32 " positions, where the model has %" PRIu32, context,
+                        most);
+    uint32_t chunk = params->chunk ? params->chunk : DEFAULT_CHUNK;
+    uint32_t sessions = params->sessions ? params->sessions : DEFAULT_SESSIONS;
+    if (chunk > MOST_CHUNK || sessions > MOST_CHUNK)
+        return ls__fail(error, LS_E_INVALID_ARGUMENT,
+                        "a chunk of %" PRIu32 " tokens of %" PRIu32 " sessions, more than %d",
+                        chunk, sessions, MOST_CHUNK);
+    if (params->cache_type != LS_CACHE_F16 && params->cache_type != LS_CACHE_F32)
+        return ls__fail(error, LS_E_INVALID_ARGUMENT, "a cache of an unknown type (%d)",
+                        (int)params->cache_type);
+    p->context = ls__pages_of(context) * LS__CHUNK;
+    p->chunk = whole_tiles(largest(chunk, sessions));
+    p->sessions = sessions;
+    p->floats = params->cache_type == LS_CACHE_F32;
+    p->attention = &p->model->attention[p->floats];
+    uint64_t pages = params->positions ? ls__pages_of(params->positions)
+                                       : (uint64_t)ls__pages_of(context) * sessions;
+    if (pages > UINT32_MAX)
+        return ls__fail(error, LS_E_INVALID_ARGUMENT, "more than %" PRIu32 " pages", UINT32_MAX);
+    p->page_count = (uint32_t)pages;
+    return LS_OK;
+}
+
+ls_status ls_session_pool_create(ls_model *model, const ls_session_pool_params *params,
+                                 ls_session_pool **pool, ls_error *error)
+{
+    if (!model || !params || !pool)
+        return ls__fail(error, LS_E_INVALID_ARGUMENT, "model, params or pool is NULL");
+    *pool = NULL;
+    ls_session_pool *p = ls__mem_alloc(1, sizeof *p);
+    if (!p)
+        return ls__fail_oom(error, sizeof *p);
+    p->model = model;
+    p->unprepared = params->unprepared;
+    p->trace = params->trace;
+    p->trace_context = params->trace_context;
+    ls_status status = read_params(p, params, error);
+    if (status == LS_OK)
+        status = ls_stream_create(model->device, &p->stream, error);
+    if (status == LS_OK)
+        status = make_buffers(p, error);
+    if (status == LS_OK)
+        status = make_cache(p, error);
+    if (status == LS_OK)
+        status = make_angles(p, error);
+    if (status == LS_OK)
+        status = make_arrays(p, error);
+    if (status == LS_OK)
+        fill_free_pages(p, params->page_seed);
+    if (status == LS_OK)
+        status = ls__pool_record(p, 1, &p->one, error);
+    if (status == LS_OK)
+        status = ls__pool_record(p, p->chunk, &p->many, error);
+    if (status != LS_OK) {
+        ls_session_pool_destroy(&p);
+        return status;
+    }
+    *pool = p;
+    return LS_OK;
+}
+
+static void destroy_buffers(ls_session_pool *p)
+{
+    ls_buffer **buffers[] = {
+        &p->tokens,        &p->residual, &p->normed, &p->query, &p->key,  &p->value,
+        &p->scores,        &p->gate,     &p->up,     &p->inner, &p->rows, &p->last,
+        &p->device_logits, &p->places,   &p->pages,  &p->tops,  &p->sums, &p->parts,
+    };
+    for (size_t b = 0; b < sizeof buffers / sizeof *buffers; b++)
+        ls_buffer_destroy(buffers[b]);
+    for (uint32_t i = 0; i < LS__ROPES; i++)
+        ls_buffer_destroy(&p->angles[i]);
+    for (uint32_t i = 0; i < LS__BLOCKINGS; i++) {
+        ls_buffer_destroy(&p->quantized[i].integers);
+        ls_buffer_destroy(&p->quantized[i].scales);
+        ls_buffer_destroy(&p->quantized[i].products);
+        ls_buffer_destroy(&p->quantized[i].sums);
+    }
+    for (uint32_t l = 0; p->cache && l < p->model->info.layers; l++) {
+        ls_buffer_destroy(&p->cache[l].keys);
+        ls_buffer_destroy(&p->cache[l].values);
+    }
+}
+
+static void finish_batch(ls__token_batch *batch)
+{
+    ls_prepared_destroy(&batch->prepared);
+    ls_batch_destroy(&batch->plain);
+    ls__trace_finish(batch);
+    ls__mem_free(batch->steps);
+}
+
+void ls_session_pool_destroy(ls_session_pool **pool)
+{
+    ls_session_pool *p = pool ? *pool : NULL;
+    if (!p)
+        return;
+    void *arrays[] = {p->cache,        p->logits,     p->free_pages, p->round.tokens,
+                      p->round.places, p->round.from, p->round.rows, p->round.pages};
+    finish_batch(&p->one);
+    finish_batch(&p->many);
+    ls_stream_destroy(&p->stream, NULL);
+    destroy_buffers(p);
+    for (size_t a = 0; a < sizeof arrays / sizeof *arrays; a++)
+        ls__mem_free(arrays[a]);
+    ls__mem_free(p);
+    *pool = NULL;
+}
+
+uint32_t ls_session_pool_free(const ls_session_pool *pool)
+{
+    return pool->free_count * LS__CHUNK;
+}
+
+/* --- submissions ------------------------------------------------------------------------------ */
+
+/* A command found a value that is not finite: it tells the column. */
+static ls_status fail_not_finite(ls_session_pool *p, const ls__token_batch *batch,
+                                 const ls_receipt *receipt, ls_error *error)
+{
+    const ls__step *step = &batch->steps[receipt->trap_command];
+    uint64_t column = receipt->trap_workgroup / (step->block ? step->elements / step->block : 1);
+    bool of_rows = step->layer == p->model->info.layers; /* columns are rows there */
+    if (of_rows && column < p->round.row_count)
+        column = p->round.rows[column];
+    if (column >= p->round.count)
+        column = 0;
+    p->round.from[column]->failed = true;
+    ls__fail(error, LS_E_FAILED, "a value is not finite");
+    ls__fail_where(error, LS_E_FAILED, "%s, layer %" PRIu32 ", position %" PRIu32, step->operation,
+                   step->layer, p->round.places[2 * column]);
+    ls__fail_hint(error, LS_E_FAILED, "the model file may be damaged");
+    /* The stream has failed with it. */
+    ls_stream_destroy(&p->stream, NULL);
+    p->failed = ls_stream_create(p->model->device, &p->stream, NULL) != LS_OK;
+    return LS_E_FAILED;
+}
+
+ls_status ls__pool_compute(ls_session_pool *p, ls_error *error)
+{
+    const ls__round *r = &p->round;
+    const ls__token_batch *batch = r->count == 1 ? &p->one : &p->many;
+    uint32_t seen = 0;
+    for (uint32_t c = 0; c < r->count; c++)
+        seen = largest(seen, r->places[2 * c] + 1);
+    ls__feed feed = {.count = r->count,
+                     .tiles = whole_tiles(r->count) / LS__TILE,
+                     .lanes = r->count * 32,
+                     .blocks = (seen + 31) / 32,
+                     .chunk_lanes = ls__pages_of(seen) * 32,
+                     .rows = r->row_count,
+                     .row_tiles = whole_tiles(r->row_count) / LS__TILE};
+    ls_slot plain[LS__SLOTS], *slots = batch->slots ? batch->slots : plain;
+    ls_submit_params params = LS_SUBMIT_PARAMS_INIT;
+    ls_receipt receipt = {.struct_size = sizeof receipt};
+    ls_fence *fence = NULL;
+    params.parameters = &feed;
+    params.parameter_bytes = sizeof feed;
+    slots[LS__SLOT_TOKENS] = (ls_slot){.upload = r->tokens};
+    slots[LS__SLOT_PLACES] = (ls_slot){.upload = r->places};
+    slots[LS__SLOT_PAGES] = (ls_slot){.upload = r->pages};
+    slots[LS__SLOT_ROWS] = (ls_slot){.upload = r->rows};
+    slots[LS__SLOT_LOGITS] = (ls_slot){.download = p->logits};
+    params.slots = slots;
+    params.slot_count = LS__SLOTS + batch->point_count;
+    ls_status status = batch->plain
+                           ? ls_submit(p->stream, batch->plain, &params, &fence, error)
+                           : ls_submit_prepared(p->stream, batch->prepared, &params, &fence, error);
+    if (status == LS_OK)
+        status = ls_fence_wait(fence, LS_FOREVER, &receipt, error);
+    bool trapped = fence && receipt.trapped && receipt.trap_command < batch->step_count;
+    p->failed = status != LS_OK && !trapped;
+    ls_fence_destroy(&fence);
+    if (status == LS_OK && p->trace)
+        ls__trace_report(p, batch);
+    return status != LS_OK && trapped ? fail_not_finite(p, batch, &receipt, error) : status;
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pools and sessions inside. A pool has all memory: that of the tokens which are computed together,
+ * and pages of the cache. What a submission computes stands in arrays on the host, which are there
+ * from the start, so that feeding allocates nothing. A session is its position and its pages; those
+ * come from the pool as it grows.
+ */
+#ifndef LS_LLM_POOL_H
+#define LS_LLM_POOL_H
+
+#include "llm/model.h"
+
+/* What comes with a submission. */
+typedef struct ls__feed {
+    uint32_t count;       /* tokens */
+    uint32_t tiles;       /* of LS__TILE tokens */
+    uint32_t lanes;       /* 32 a token */
+    uint32_t blocks;      /* of 32 positions, as many as the token that sees most does */
+    uint32_t chunk_lanes; /* 32 for each 64 positions */
+    uint32_t rows;        /* tokens that give logits */
+    uint32_t row_tiles;   /* of LS__TILE such tokens */
+} ls__feed;
+
+enum {
+    LS__SLOT_TOKENS,
+    LS__SLOT_PLACES,
+    LS__SLOT_PAGES,
+    LS__SLOT_ROWS,
+    LS__SLOT_LOGITS,
+    LS__SLOTS
+};
+
+/* A matrix's input as integers: [columns][elements]. Blocks of 256 have no products. */
+typedef struct ls__quantized {
+    ls_buffer *integers, *scales, *products, *sums;
+} ls__quantized;
+
+/* What a command of a batch does, for messages. */
+typedef struct ls__step {
+    const char *operation;
+    uint32_t layer;
+    uint32_t elements, block; /* of a token that it reads; of a block, for each a workgroup */
+} ls__step;
+
+/* A result that is shown: of the operation `step`, at `first` in the values of its batch. */
+typedef struct ls__trace_point {
+    uint32_t step, floats; /* of a token */
+    uint64_t first;
+    bool rows; /* of the tokens that give logits alone */
+} ls__trace_point;
+
+typedef struct ls__token_batch {
+    ls_prepared *prepared;
+    ls_batch *plain; /* in its place where the pool is unprepared */
+    ls__step *steps; /* by command */
+    uint32_t step_count, step_capacity;
+    /* With a trace: see trace.h. */
+    ls__trace_point *points;
+    uint32_t point_count, point_capacity;
+    uint64_t traced; /* floats */
+    float *values;
+    ls_slot *slots;
+} ls__token_batch;
+
+typedef struct ls__cache_layer {
+    ls_buffer *keys, *values;
+} ls__cache_layer;
+
+/* What a submission computes: columns of several sessions, one session after another. */
+typedef struct ls__round {
+    uint32_t count;    /* columns */
+    uint32_t *tokens;  /* [chunk] */
+    uint32_t *places;  /* [chunk][2]: src/llm/attention.h */
+    ls_session **from; /* [chunk]: whose the column is */
+    uint32_t row_count;
+    uint32_t *rows;  /* [sessions]: columns that give logits */
+    uint32_t *pages; /* [sessions][pages of a context] */
+    uint32_t page_count;
+} ls__round;
+
+struct ls_session_pool {
+    const ls_model *model;
+    const ls__attention_kernel_set *attention; /* for the cache's type */
+    ls_stream *stream;
+    uint32_t context;  /* of a session at most, whole pages */
+    uint32_t chunk;    /* columns of a submission, whole tiles */
+    uint32_t sessions; /* in a submission */
+    bool floats;       /* cache of f32 */
+    bool failed, unprepared;
+    ls_session_trace trace; /* or NULL */
+    void *trace_context;
+    float *logits;        /* [sessions][vocabulary] */
+    uint32_t *free_pages; /* the last is given next */
+    uint32_t page_count, free_count;
+    ls__round round;
+    ls_buffer *tokens, *residual, *normed, *query, *key, *value, *scores, *gate, *up, *inner;
+    ls_buffer *rows, *last, *device_logits;
+    ls_buffer *places, *pages; /* src/llm/attention.h */
+    ls_buffer *tops, *sums, *parts;
+    ls_buffer *angles[LS__ROPES]; /* by the model's ropes */
+    ls__quantized quantized[LS__BLOCKINGS];
+    ls__cache_layer *cache; /* by layer */
+    ls__token_batch one, many;
+};
+
+struct ls_session {
+    ls_session_pool *pool;
+    bool owns_pool;
+    uint32_t context, position;
+    bool failed, has_logits;
+    float *logits;   /* [vocabulary]; the pool's where it is the session's own */
+    uint32_t *pages; /* [pages of a context] */
+    uint32_t page_count;
+    uint32_t before, done; /* while it is fed: position before, tokens computed */
+};
+
+/* Records and prepares a batch for up to `columns` tokens: 1, or the pool's chunk. */
+ls_status ls__pool_record(ls_session_pool *pool, uint32_t columns, ls__token_batch *batch,
+                          ls_error *error);
+
+/* The session gets pages for `positions`; they must be there. */
+void ls__pool_take_pages(ls_session *session, uint32_t positions);
+/* Gives back those behind `positions`. */
+void ls__pool_give_pages(ls_session *session, uint32_t positions);
+
+/* Computes the pool's round; the logits of its rows are in pool->logits then. When a value is not
+ * finite the session it belongs to has failed, and none else. */
+ls_status ls__pool_compute(ls_session_pool *pool, ls_error *error);
+
+static inline uint32_t ls__pages_of(uint32_t positions)
+{
+    return (positions + LS__CHUNK - 1) / LS__CHUNK;
+}
+
+#endif
