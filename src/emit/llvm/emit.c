@@ -146,18 +146,20 @@ static bool count_inst(ls__ir_inst *inst, void *context)
     return true;
 }
 
-enum { LONG_FUNCTION = 6000 }; /* instructions of the IR, those on vectors twice */
+uint64_t ls__llvm_length(const ls__ir_function *function, bool is_scalar)
+{
+    uint64_t count = 0;
+    ls__ir_walk(function->body, count_inst, &count);
+    return count * (is_scalar ? 1 : 2);
+}
 
-/* Functions so long that LLVM's better code generator, whose time grows with the square, would take
- * seconds. Who makes such programs keeps them in noinline pieces. */
-static bool is_long(const emitter *e)
+static bool has_huge_function(const emitter *e)
 {
     for (uint32_t i = 1; i < e->module->functions.count; i++) {
         const ls__ir_function *f = e->module->functions.items[i];
-        uint64_t count = 0, lanes = (uint64_t)f->workgroup[0] * f->workgroup[1] * f->workgroup[2];
-        ls__ir_walk(f->body, count_inst, &count);
-        bool scalar = e->target.mode == LS__LLVM_SCALAR || (f->is_kernel && lanes == 1);
-        if (count * (scalar ? 1 : 2) > LONG_FUNCTION)
+        uint64_t lanes = (uint64_t)f->workgroup[0] * f->workgroup[1] * f->workgroup[2];
+        bool is_scalar = e->target.mode == LS__LLVM_SCALAR || (f->is_kernel && lanes == 1);
+        if (ls__llvm_length(f, is_scalar) > HUGE_FUNCTION)
             return true;
     }
     return false;
@@ -288,7 +290,7 @@ static ls_status print(const emitter *e, char **text, ls_error *error)
 static ls_status compile(emitter *e, const job *j, const diagnosis *d, ls_error *error)
 {
     const ls__llvm *l = e->l;
-    e->is_generated_quickly = e->target.quick || is_long(e);
+    e->is_generated_quickly = e->target.quick || has_huge_function(e);
     LLVMTargetMachineRef machine = create_machine(e, error);
     if (!machine)
         return LS_E_UNSUPPORTED;
@@ -299,6 +301,11 @@ static ls_status compile(emitter *e, const job *j, const diagnosis *d, ls_error 
     ls_status status = emit_functions(e, error);
     if (status == LS_OK && (j->bytes || j->optimized))
         status = run_passes(e, machine, error);
+    /* After the passes, which would leave them alone, too. */
+    for (uint32_t i = 0; i < e->long_functions.count; i++) {
+        ls__llvm_add_attribute(e, e->long_functions.items[i], "noinline");
+        ls__llvm_add_attribute(e, e->long_functions.items[i], "optnone");
+    }
     if (status == LS_OK && j->text)
         status = print(e, j->text, error);
     if (status == LS_OK && j->bytes)

@@ -65,6 +65,8 @@ static unit begin_unit(emitter *e, const ls__ir_function *function, uint32_t wid
     lv lanes[32];
     for (uint32_t i = 0; i < width; i++)
         lanes[i] = mk_i32(&u, i);
+    u.is_generated_quickly =
+        e->is_generated_quickly || ls__llvm_length(function, width == 1) > LONG_FUNCTION;
     u.lanes = width > 1 ? e->l->ConstVector(lanes, width) : lanes[0];
     u.buffers = LS__NEW_ARRAY(e->arena, lv, function->buffer_count);
     u.ranges = LS__NEW_ARRAY(e->arena, lv, function->buffer_count);
@@ -74,6 +76,8 @@ static unit begin_unit(emitter *e, const ls__ir_function *function, uint32_t wid
 static void add_function(unit *u, const char *name, lt type, LLVMLinkage linkage)
 {
     u->code = u->l->AddFunction(u->e->out, name, type);
+    if (u->is_generated_quickly && !u->e->is_generated_quickly)
+        ls__vec_push(u->e->arena, &u->e->long_functions, u->code);
     u->l->SetLinkage(u->code, linkage);
     ls__llvm_add_attribute(u->e, u->code, "nounwind");
 }
@@ -140,7 +144,7 @@ void ls__llvm_split_block(unit *u)
         u->block = block;
         u->block_size = 0;
     }
-    bool quick = u->e->is_generated_quickly;
+    bool quick = u->is_generated_quickly;
     if (++u->block_size > (quick ? MAX_QUICK_BLOCK : MAX_BLOCK) && (u->width > 1 || !quick))
         poll(u);
 }

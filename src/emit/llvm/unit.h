@@ -59,6 +59,12 @@ typedef enum helper {
 
 enum { ZEROS_BYTES = 256 }; /* a vector of the widest strand */
 
+/* Instructions of the IR, those on vectors twice, from which LLVM's better code generator, whose
+ * time grows with the square, would take seconds. A long function is generated quickly, though its
+ * registers are still assigned well; where one is huge that takes too long, too, and all of the
+ * program is generated quickly. Who makes such programs keeps them in noinline pieces. */
+enum { LONG_FUNCTION = 6000, HUGE_FUNCTION = 24000 };
+
 typedef struct emitter { /* one module */
     const ls__llvm *l;
     const ls__ir_module *module;
@@ -68,11 +74,12 @@ typedef struct emitter { /* one module */
     LLVMModuleRef out;
     LLVMBuilderRef b;
     lt i1, i8, i16, i32, i64, f16, f32, f64, ptr, void_type;
-    lv zeros;                  /* what loads out of range read */
-    bool has_short_loops;      /* in scalar code: worth unrolling */
-    bool is_generated_quickly; /* by the faster of LLVM's code generators */
-    lv *tables;                /* by constant table; NULL until used */
-    lv outside;                /* outside.c's helper; NULL until used */
+    lv zeros;                   /* what loads out of range read */
+    bool has_short_loops;       /* in scalar code: worth unrolling */
+    bool is_generated_quickly;  /* by the faster of LLVM's code generators */
+    LS__VEC(lv) long_functions; /* where not: those that the better one would take too long for */
+    lv *tables;                 /* by constant table; NULL until used */
+    lv outside;                 /* outside.c's helper; NULL until used */
     LS__VEC(struct callee) callees;
     struct {
         uint32_t width;
@@ -155,6 +162,7 @@ typedef struct unit { /* one function */
     } sites;
     ls__ir_uniformity uniformity;
     uint32_t width, workgroup[3], lane_count, strand_count;
+    bool is_generated_quickly; /* by the faster of LLVM's code generators */
     lv code;
     lb allocas;       /* the entry block: allocas and parameters; ends in a branch to `start` */
     lb stop;          /* where a cancelled kernel goes */
@@ -210,6 +218,7 @@ typedef struct unit { /* one function */
 } unit;
 
 /* --- flow.c, segment.c, kernel.c, plan.c ------------------------------------------------------ */
+uint64_t ls__llvm_length(const ls__ir_function *function, bool is_scalar);
 void ls__llvm_plan(unit *u);
 note *ls__llvm_note(const unit *u, const ls__ir_inst *inst); /* NULL: has none */
 bool ls__llvm_is_uniform(const unit *u, ls_value value);
