@@ -148,6 +148,9 @@ LS_API uint32_t ls_logits_best(const float *logits, uint32_t count);
 /* The logarithm of the sum of exp(logit): the natural logarithm of a token's probability is its
  * logit less this. The same bits on every machine (docs/sampling.md). `count` is not 0. */
 LS_API double ls_logits_log_sum(const float *logits, uint32_t count);
+/* The Kullback-Leibler divergence of what `logits` predict from what `base` predict, in the same
+ * arithmetic; at least 0. */
+LS_API double ls_logits_divergence(const float *base, const float *logits, uint32_t count);
 
 /* --- sampling --------------------------------------------------------------------------------- */
 /* Chooses tokens by chance, the same on every machine: chance is Philox4x32-10 (Salmon et al. 2011)

@@ -30,6 +30,8 @@ int ls__cli_devices(int argc, char **argv);
 int ls__cli_conform(int argc, char **argv);
 int ls__cli_generate(int argc, char **argv);
 int ls__cli_chat(int argc, char **argv);
+int ls__cli_perplexity(int argc, char **argv);
+int ls__cli_bench_llm(int argc, char **argv);
 int ls__cli_verify(int argc, char **argv);
 int ls__cli_inspect(int argc, char **argv);
 int ls__cli_tokenize(int argc, char **argv);

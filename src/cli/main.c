@@ -16,10 +16,19 @@ static const struct command {
     const char *name;
     int (*run)(int argc, char **argv);
 } commands[] = {
-    {"run", ls__cli_run},           {"compile", ls__cli_compile}, {"devices", ls__cli_devices},
-    {"conform", ls__cli_conform},   {"sim", ls__cli_sim},         {"cosim", ls__cli_cosim},
-    {"generate", ls__cli_generate}, {"chat", ls__cli_chat},       {"inspect", ls__cli_inspect},
-    {"tokenize", ls__cli_tokenize}, {"verify", ls__cli_verify},
+    {"run", ls__cli_run},
+    {"compile", ls__cli_compile},
+    {"devices", ls__cli_devices},
+    {"conform", ls__cli_conform},
+    {"sim", ls__cli_sim},
+    {"cosim", ls__cli_cosim},
+    {"generate", ls__cli_generate},
+    {"chat", ls__cli_chat},
+    {"inspect", ls__cli_inspect},
+    {"tokenize", ls__cli_tokenize},
+    {"verify", ls__cli_verify},
+    {"perplexity", ls__cli_perplexity},
+    {"bench-llm", ls__cli_bench_llm},
 };
 
 struct choice {
@@ -44,10 +53,11 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
             if (strcmp(text, commands[i].name) == 0)
                 choice->command = &commands[i];
         if (!choice->command)
-            ls__cli_usage_error(state,
-                                "there is no command '%s', only run, compile, devices, conform, "
-                                "sim, cosim, generate, chat, verify, inspect and tokenize",
-                                text);
+            ls__cli_usage_error(
+                state,
+                "there is no command '%s', only run, compile, devices, conform, "
+                "sim, cosim, generate, chat, verify, perplexity, bench-llm, inspect and tokenize",
+                text);
         choice->first = state->next - 1;
         snprintf(choice->title, sizeof choice->title, "lockstep %s", text);
         state->next = state->argc; /* the rest is the command's */
@@ -55,7 +65,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case ARGP_KEY_NO_ARGS:
         argp_error(state, "a command is needed: run, compile, devices, conform, sim, cosim, "
                           "generate, chat, verify, "
-                          "inspect or tokenize");
+                          "perplexity, bench-llm, inspect or tokenize");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -76,6 +86,8 @@ static const struct argp arguments = {
            "  generate   go on with a text as a language model has it\n"
            "  chat       talk with a language model\n"
            "  verify     show that a model's logits are the same however they are computed\n"
+           "  perplexity measure how well a model predicts a text\n"
+           "  bench-llm  measure how fast a model is\n"
            "  inspect    show what is in a model file\n"
            "  tokenize   cut a text into the tokens of a model\n"
            "\nOptions:"

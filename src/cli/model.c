@@ -3,6 +3,7 @@
 #include "cli/model.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -33,6 +34,22 @@ uint32_t ls__cli_count_option(const struct argp_state *state, const char *name, 
     if (ls__cli_parse_integer(text, 0, most, &value, &error) != LS_OK)
         ls__cli_usage_error(state, "%s: %s", name, error.message);
     return (uint32_t)value;
+}
+
+void ls__cli_list_option(const struct argp_state *state, const char *name, const char *text,
+                         uint32_t most, ls__cli_list *list)
+{
+    char part[24];
+    for (list->count = 0;; text++) {
+        size_t length = strcspn(text, ",");
+        snprintf(part, sizeof part, "%.*s", length < sizeof part ? (int)length : 0, text);
+        if (list->count == LS__LIST_MOST)
+            ls__cli_usage_error(state, "%s: %d numbers at most", name, LS__LIST_MOST);
+        list->items[list->count++] = ls__cli_count_option(state, name, part, most);
+        text += length;
+        if (!*text)
+            return;
+    }
 }
 
 float ls__cli_float_option(const struct argp_state *state, const char *name, const char *text)
@@ -82,7 +99,10 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         m->device_name = text;
         return 0;
     case KEY_THREADS:
-        m->threads = ls__cli_count_option(state, "--threads", text, MOST_THREADS);
+        if (m->threads_list)
+            ls__cli_list_option(state, "--threads", text, MOST_THREADS, m->threads_list);
+        else
+            m->threads = ls__cli_count_option(state, "--threads", text, MOST_THREADS);
         return 0;
     case KEY_TARGET:
         m->target = text;

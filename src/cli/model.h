@@ -10,11 +10,20 @@
 #include "lockstep/llm.h"
 #include "lockstep/tokenizer.h"
 
+enum { LS__LIST_MOST = 16 };
+
+/* Numbers between commas. */
+typedef struct ls__cli_list {
+    uint32_t items[LS__LIST_MOST];
+    uint32_t count;
+} ls__cli_list;
+
 typedef struct ls__cli_model {
     /* options */
     const char *path, *device_name, *target, *cache;
     bool no_cache;
     uint32_t threads, context, chunk;
+    ls__cli_list *threads_list; /* not NULL: what --threads gives instead of one number */
     bool checked;               /* kernels with bounds checks */
     const ls_fault_plan *fault; /* of the fault device */
     /* what is open */
@@ -59,6 +68,8 @@ ls_status ls__cli_model_encode_chat(const ls__cli_model *model, const ls_chat_me
  */
 uint32_t ls__cli_count_option(const struct argp_state *state, const char *name, const char *text,
                               uint32_t most);
+void ls__cli_list_option(const struct argp_state *state, const char *name, const char *text,
+                         uint32_t most, ls__cli_list *list);
 float ls__cli_float_option(const struct argp_state *state, const char *name, const char *text);
 /* "2026-01-31", in seconds since 1970. */
 int64_t ls__cli_date_option(const struct argp_state *state, const char *text);

@@ -160,6 +160,10 @@ static void log_sums(void **state)
     const float logits[3] = {2, 3, 1};
     assert_true(fabs(ls_logits_log_sum(logits, 3) - 3.4076059644) < 2e-7);
     assert_true(ls_logits_log_sum(logits, 1) == 2);
+    /* 1/2, 1/4, 1/4 against 1/4, 1/4, 1/2: (1/2) log 2 - (1/4) log 2. */
+    const float half[3] = {0.6931472f, 0, 0}, other[3] = {5, 5, 5.6931472f};
+    assert_true(fabs(ls_logits_divergence(half, other, 3) - 0.25 * 0.69314718) < 1e-6);
+    assert_true(ls_logits_divergence(half, half, 3) == 0);
 }
 
 static void parameters_are_checked(void **state)

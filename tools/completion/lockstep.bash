@@ -25,7 +25,7 @@ _lockstep()
     fi
 
     if ((COMP_CWORD == 1)); then
-        COMPREPLY=($(compgen -W "run compile devices conform sim cosim generate chat verify inspect tokenize --version $common" -- "$current"))
+        COMPREPLY=($(compgen -W "run compile devices conform sim cosim generate chat verify perplexity bench-llm inspect tokenize --version $common" -- "$current"))
         return
     fi
     case $previous in
@@ -81,7 +81,7 @@ _lockstep()
         ;;
     --output | -o | --report | --compare | --config | --trace-signals | --output-vcd | --stimulus-vcd | --events | \
         --events-reference | --input-commands | --bus-trace-csv | --cosim-perf-json | --jtag-replay | --record | --replay | \
-        --dump-dff | --run-params | --logprobs-file | --load)
+        --dump-dff | --run-params | --logprobs-file | --load | --save-logits | --kl | --file)
         COMPREPLY=($(compgen -f -- "$current"))
         return
         ;;
@@ -135,9 +135,12 @@ _lockstep()
         ;;&
     generate) common+=" --prompt --special --chat --logprobs --logprobs-file --digest" ;;
     chat) common+=" --load --no-history" ;;
-    verify)
-        common+=" --model --context --tokens --slow-tokens --seed --device --threads --target --chunk --cache --no-cache"
-        ;;
+    verify | perplexity | bench-llm)
+        common+=" --model --context --device --threads --target --chunk --cache --no-cache"
+        ;;&
+    verify) common+=" --tokens --slow-tokens --seed" ;;
+    perplexity) common+=" --file --windows --save-logits --kl" ;;
+    bench-llm) common+=" --prompt --generate --depth --repeat --json" ;;
     inspect) common+=" --full --json" ;;
     tokenize) common+=" --model --file --no-bos --no-special --lossy --ids --json --count --decode" ;;
     conform)
