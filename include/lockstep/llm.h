@@ -158,23 +158,33 @@ LS_API double ls_logits_divergence(const float *base, const float *logits, uint3
  * (docs/sampling.md has it all). Thread-safety: one thread at a time. */
 typedef struct ls_sampler ls_sampler;
 
+/* Added to the logit of a token: below 0 it comes less often, with minus infinity never. */
+typedef struct ls_logit_bias {
+    uint32_t id;
+    float value; /* not NaN or plus infinity */
+} ls_logit_bias;
+
 typedef struct ls_sampler_params {
     size_t struct_size;
     uint32_t vocabulary;
-    float temperature; /* 0: always the best token; none below applies but the penalties */
+    float temperature; /* 0: always the best token; of the others only penalties and biases apply */
     uint32_t top_k;    /* only the k best; 0 = all */
     float top_p;       /* only the best that have this probability together; 0 = all */
     float min_p;       /* only those with this part of the best one's probability; 0 = all */
     uint64_t seed;
-    float repetition_penalty; /* logits of tokens of the window: divided by it above 0, else
-                                 multiplied; 0 = 1 */
-    float frequency_penalty;  /* subtracted for each time a token is there */
-    float presence_penalty;   /* subtracted when it is there */
-    uint32_t window;          /* last tokens that the penalties look at; 0 = 64 */
+    float repetition_penalty;    /* logits of tokens of the window: divided by it above 0, else
+                                    multiplied; 0 = 1 */
+    float frequency_penalty;     /* subtracted for each time a token is there */
+    float presence_penalty;      /* subtracted when it is there */
+    uint32_t window;             /* last tokens that the penalties look at; 0 = 64 */
+    float typical_p;             /* of the k best only the most typical that have this part of their
+                                    probability together (Meister et al. 2022); 0 = all */
+    const ls_logit_bias *biases; /* [bias_count]; copied */
+    uint32_t bias_count;
 } ls_sampler_params;
 #define LS_SAMPLER_PARAMS_INIT LS_INIT(ls_sampler_params)
 
-/* LS_E_INVALID_ARGUMENT: which number is out of its range. */
+/* LS_E_INVALID_ARGUMENT: which number is out of its range, or which bias of no token. */
 LS_API ls_status ls_sampler_create(const ls_sampler_params *params, ls_sampler **sampler,
                                    ls_error *error);
 LS_API void ls_sampler_destroy(ls_sampler **sampler);

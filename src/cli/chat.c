@@ -27,7 +27,7 @@ typedef struct chat {
     /* options */
     const char *system, *load;
     uint32_t tokens_most; /* of an answer; 0: as many as fit */
-    ls_sampler_params sampling;
+    ls__cli_sampling sampling;
     int64_t date;
     bool forgets, verbose;
     ls__cli_answer answer;
@@ -264,10 +264,10 @@ static ls_status regenerate(chat *c, ls_error *error)
     if (!ls__cli_conversation_ends_with(&c->conversation, "assistant"))
         return ls__fail(error, LS_E_STATE, "/regenerate: there is no answer yet");
     ls__cli_conversation_drop_last(&c->conversation);
-    c->sampling.seed++;
+    c->sampling.params.seed++;
     ls_sampler_destroy(&c->sampler);
     ls_status status = ls__cli_sampling_create(&c->sampling, &c->model, &c->sampler, error);
-    if (status == LS_OK && c->sampling.temperature == 0)
+    if (status == LS_OK && c->sampling.params.temperature == 0)
         fputs("lockstep: note: with --temperature 0 the answer is the same again\n", stderr);
     return status == LS_OK ? answer(c, error) : status;
 }
@@ -398,7 +398,7 @@ int ls__cli_chat(int argc, char **argv)
 {
     chat c = {.date = time(NULL), .sampling = ls__cli_sampling_default, .answer = {.keeps = true}};
     ls_error error = {0};
-    c.sampling.temperature = 0.8f;
+    c.sampling.params.temperature = 0.8f;
     if (argp_parse(&arguments, argc, argv, 0, NULL, &c) != 0)
         return LS__EXIT_USAGE;
     ls__cli_catch_signals();

@@ -35,7 +35,7 @@ typedef struct run {
     /* options */
     const char *prompt, *system, *logprobs_file;
     uint32_t tokens_most, logprobs_best;
-    ls_sampler_params sampling;
+    ls__cli_sampling sampling;
     int64_t date; /* seconds since 1970 */
     bool special, chat, digest, logprobs, verbose;
     ls__cli_answer answer; /* also an option: its stops */

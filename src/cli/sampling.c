@@ -2,6 +2,11 @@
 /* Options of sampling (docs/sampling.md). */
 #include "cli/sampling.h"
 
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/status.h"
 #include "cli/cli.h"
 
 enum {
@@ -9,6 +14,8 @@ enum {
     KEY_TOP_K,
     KEY_TOP_P,
     KEY_MIN_P,
+    KEY_TYPICAL,
+    KEY_BIAS,
     KEY_SEED,
     KEY_REPEAT_PENALTY,
     KEY_FREQUENCY_PENALTY,
@@ -16,8 +23,8 @@ enum {
     KEY_PENALTY_WINDOW
 };
 
-const ls_sampler_params ls__cli_sampling_default = {
-    .struct_size = sizeof(ls_sampler_params), .top_k = 40, .top_p = 0.95f};
+const ls__cli_sampling ls__cli_sampling_default = {
+    .params = {.struct_size = sizeof(ls_sampler_params), .top_k = 40, .top_p = 0.95f}};
 
 static const struct argp_option options[] = {
     {"temperature", KEY_TEMPERATURE, "T", 0,
@@ -26,6 +33,9 @@ static const struct argp_option options[] = {
     {"top-p", KEY_TOP_P, "P", 0, "Only from the best of probability P together (default: 0.95)",
      20},
     {"min-p", KEY_MIN_P, "P", 0, "Only from those of P times the best's probability", 20},
+    {"typical", KEY_TYPICAL, "P", 0, "Only from the most typical of probability P together", 20},
+    {"logit-bias", KEY_BIAS, "TOKEN:X", 0,
+     "Add X to the logit of a token, an id or its text; -inf: never; may be repeated", 20},
     {"seed", KEY_SEED, "N", 0, "The same seed gives the same text (default: 0)", 20},
     {"repeat-penalty", KEY_REPEAT_PENALTY, "X", 0, "Divide logits of late tokens (default: 1)", 20},
     {"frequency-penalty", KEY_FREQUENCY_PENALTY, "X", 0, "Subtract for each time a token came", 20},
@@ -36,7 +46,8 @@ static const struct argp_option options[] = {
 
 static error_t parse_option(int key, char *text, struct argp_state *state)
 {
-    ls_sampler_params *p = state->input;
+    ls__cli_sampling *s = state->input;
+    ls_sampler_params *p = &s->params;
     int64_t seed;
     ls_error error;
     switch (key) {
@@ -51,6 +62,15 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         return 0;
     case KEY_MIN_P:
         p->min_p = ls__cli_float_option(state, "--min-p", text);
+        return 0;
+    case KEY_TYPICAL:
+        p->typical_p = ls__cli_float_option(state, "--typical", text);
+        return 0;
+    case KEY_BIAS:
+        if (s->bias_count == LS__BIASES || !strrchr(text, ':') || strrchr(text, ':') == text)
+            ls__cli_usage_error(state, "--logit-bias: TOKEN:VALUE, %d times at most", LS__BIASES);
+        ls__cli_float_option(state, "--logit-bias", strrchr(text, ':') + 1);
+        s->biases[s->bias_count++] = text;
         return 0;
     case KEY_SEED:
         if (ls__cli_parse_integer(text, 0, UINT64_MAX, &seed, &error) != LS_OK)
@@ -76,10 +96,45 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 
 const struct argp ls__cli_sampling_argp = {.options = options, .parser = parse_option};
 
-ls_status ls__cli_sampling_create(const ls_sampler_params *params, const ls__cli_model *model,
+/* An id, or the text of one token. */
+static ls_status find_token(const ls__cli_model *model, const char *text, size_t length,
+                            uint32_t *id, ls_error *error)
+{
+    ls_encode_params params = LS_ENCODE_PARAMS_INIT;
+    uint64_t count = 0, number = 0;
+    uint32_t ids[1];
+    if (strspn(text, "0123456789") == length) {
+        for (size_t i = 0; i < length && number <= UINT32_MAX; i++)
+            number = number * 10 + (uint64_t)(text[i] - '0');
+        *id = number < UINT32_MAX ? (uint32_t)number : UINT32_MAX;
+        return LS_OK; /* the sampler says when there is none */
+    }
+    params.text = text;
+    params.length = length;
+    params.special = params.bare = true;
+    ls_status status = ls_tokenizer_encode(model->tokenizer, &params, ids, 1, &count, error);
+    if (status == LS_OK && count != 1)
+        status =
+            ls__fail(error, LS_E_INVALID_ARGUMENT,
+                     "--logit-bias: '%.*s' is %" PRIu64 " tokens; lockstep tokenize shows them",
+                     (int)length, text, count);
+    *id = ids[0];
+    return status;
+}
+
+ls_status ls__cli_sampling_create(const ls__cli_sampling *sampling, const ls__cli_model *model,
                                   ls_sampler **sampler, ls_error *error)
 {
-    ls_sampler_params all = *params;
+    ls_sampler_params all = sampling->params;
+    ls_logit_bias biases[LS__BIASES];
+    ls_status status = LS_OK;
+    for (uint32_t i = 0; status == LS_OK && i < sampling->bias_count; i++) {
+        const char *text = sampling->biases[i], *colon = strrchr(text, ':');
+        biases[i].value = strtof(colon + 1, NULL);
+        status = find_token(model, text, (size_t)(colon - text), &biases[i].id, error);
+    }
     all.vocabulary = model->vocabulary.token_count;
-    return ls_sampler_create(&all, sampler, error);
+    all.biases = biases;
+    all.bias_count = sampling->bias_count;
+    return status == LS_OK ? ls_sampler_create(&all, sampler, error) : status;
 }

@@ -6,13 +6,20 @@
 
 #include "cli/model.h"
 
-/* Options for argp; the input are the ls_sampler_params, which begin as ls__cli_sampling_default.
- */
+enum { LS__BIASES = 64 };
+
+typedef struct ls__cli_sampling {
+    ls_sampler_params params;
+    const char *biases[LS__BIASES]; /* TOKEN:VALUE */
+    uint32_t bias_count;
+} ls__cli_sampling;
+
+/* Options for argp; the input is the ls__cli_sampling, which begins as ls__cli_sampling_default. */
 extern const struct argp ls__cli_sampling_argp;
-extern const ls_sampler_params ls__cli_sampling_default;
+extern const ls__cli_sampling ls__cli_sampling_default;
 
 /* A sampler for the tokens of this model that have a name. */
-ls_status ls__cli_sampling_create(const ls_sampler_params *params, const ls__cli_model *model,
+ls_status ls__cli_sampling_create(const ls__cli_sampling *sampling, const ls__cli_model *model,
                                   ls_sampler **sampler, ls_error *error);
 
 #endif

@@ -3,6 +3,8 @@
  * Sampling (docs/sampling.md). The candidates are a heap by logit, the lowest id first among equal
  * ones, so that only as many are put in order as are looked at.
  */
+#include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -25,6 +27,8 @@ struct ls_sampler {
     candidate *candidates; /* [vocabulary]: the heap at first, then the chosen behind it */
     float *logits;         /* [vocabulary]: with penalties */
     uint32_t *counts;      /* [vocabulary]: of the window; zero between calls */
+    candidate *typical;    /* [vocabulary] with typical_p: a heap of those nearest the entropy */
+    ls_logit_bias *biases; /* [params.bias_count] */
 };
 
 /* --- chance ----------------------------------------------------------------------------------- */
@@ -76,6 +80,12 @@ static candidate take(candidate *heap, uint32_t count)
 
 /* --- steps ------------------------------------------------------------------------------------ */
 
+static void add_biases(ls_sampler *s)
+{
+    for (uint32_t i = 0; i < s->params.bias_count; i++)
+        s->logits[s->biases[i].id] = s->logits[s->biases[i].id] + s->biases[i].value;
+}
+
 static void penalize(ls_sampler *s, const uint32_t *history, uint32_t count)
 {
     const ls_sampler_params *p = &s->params;
@@ -95,6 +105,60 @@ static void penalize(ls_sampler *s, const uint32_t *history, uint32_t count)
     }
 }
 
+static void heap_candidates(ls_sampler *s)
+{
+    uint32_t count = s->params.vocabulary;
+    for (uint32_t i = 0; i < count; i++)
+        s->candidates[i] = (candidate){s->logits[i], i};
+    for (uint32_t i = count / 2; i-- > 0;)
+        sink(s->candidates, count, i);
+}
+
+/* Of the `taken` best, which lie at the end of the array, the best last, keeps the most typical:
+ * those whose surprise, -log(p), is nearest to its mean. They stay in their order; returns how
+ * many. */
+static uint32_t keep_typical(ls_sampler *s, uint32_t taken, float top)
+{
+    candidate *best = s->candidates + s->params.vocabulary - 1;
+    float all = 0, products = 0, sum = 0;
+    for (uint32_t i = 0; i < taken; i++) {
+        float away = best[-(int64_t)i].logit - top, weight = exp(away);
+        all = all + weight;
+        if (weight > 0) /* `away` may be infinite */
+            products = products + weight * away;
+    }
+    float mean = products / all; /* of -surprise, but for log(all) */
+    for (uint32_t i = 0; i < taken; i++) {
+        float away = best[-(int64_t)i].logit - top;
+        s->typical[i] = (candidate){away > mean ? mean - away : away - mean, best[-(int64_t)i].id};
+    }
+    for (uint32_t i = taken / 2; i-- > 0;)
+        sink(s->typical, taken, i);
+    for (uint32_t left = taken; left > 0 && (left == taken || sum < s->params.typical_p * all);
+         left--) {
+        uint32_t id = take(s->typical, left).id;
+        s->counts[id] = 1;
+        sum = sum + exp(s->logits[id] - top);
+    }
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < taken; i++) {
+        candidate c = best[-(int64_t)i];
+        if (s->counts[c.id])
+            best[-(int64_t)kept++] = c;
+        s->counts[c.id] = 0;
+    }
+    return kept;
+}
+
+/* The `top_k` best, or all, at the end of the array, the best last; returns how many. */
+static uint32_t take_best(ls_sampler *s)
+{
+    uint32_t count = s->params.vocabulary, most = s->params.top_k, taken = 0;
+    for (; taken < count && (!most || taken < most); taken++)
+        take(s->candidates, count - taken);
+    return taken;
+}
+
 /* Takes candidates, best first, as long as the limits allow. They end up at the end of the array,
  * the best last; returns how many. */
 static uint32_t take_candidates(ls_sampler *s)
@@ -102,17 +166,21 @@ static uint32_t take_candidates(ls_sampler *s)
     const ls_sampler_params *p = &s->params;
     uint32_t count = p->vocabulary, taken = 0;
     float top = s->logits[ls_logits_best(s->logits, count)], all = 0, sum = 0;
+    bool ranked = p->typical_p > 0; /* the candidates are in order before the other limits */
     for (uint32_t i = 0; p->top_p > 0 && i < count; i++)
         all = all + exp(s->logits[i] - top);
-    for (uint32_t i = 0; i < count; i++)
-        s->candidates[i] = (candidate){s->logits[i], i};
-    for (uint32_t i = count / 2; i-- > 0;)
-        sink(s->candidates, count, i);
-    while (taken < count && (!p->top_k || taken < p->top_k)) {
-        float weight = exp(s->candidates[0].logit - top);
+    heap_candidates(s);
+    uint32_t most = ranked                         ? keep_typical(s, take_best(s), top)
+                    : p->top_k && p->top_k < count ? p->top_k
+                                                   : count;
+    while (taken < most) {
+        const candidate *next = ranked ? &s->candidates[count - 1 - taken] : &s->candidates[0];
+        float weight = exp(next->logit - top);
         if (taken && weight < p->min_p)
             break;
-        take(s->candidates, count - taken++);
+        if (!ranked)
+            take(s->candidates, count - taken);
+        taken++;
         sum = sum + weight;
         if (p->top_p > 0 && sum >= p->top_p * all)
             break;
@@ -141,6 +209,7 @@ uint32_t ls_sampler_choose(ls_sampler *s, const float *logits, const uint32_t *h
     ls__os_fenv saved;
     ls__os_fenv_enter(&saved);
     memcpy(s->logits, logits, s->params.vocabulary * sizeof *logits);
+    add_biases(s);
     penalize(s, history, count);
     uint32_t id = s->params.temperature == 0 ? ls_logits_best(s->logits, s->params.vocabulary)
                                              : draw(s, take_candidates(s), count);
@@ -159,6 +228,7 @@ static ls_status check(const ls_sampler_params *p, ls_error *error)
         {"temperature", p->temperature, 0, 100},
         {"top_p", p->top_p, 0, 1},
         {"min_p", p->min_p, 0, 1},
+        {"typical_p", p->typical_p, 0, 1},
         {"repetition_penalty", p->repetition_penalty, 0, 100},
         {"frequency_penalty", p->frequency_penalty, -100, 100},
         {"presence_penalty", p->presence_penalty, -100, 100},
@@ -168,6 +238,14 @@ static ls_status check(const ls_sampler_params *p, ls_error *error)
             return ls__fail(error, LS_E_INVALID_ARGUMENT, "%s is %g, not from %g to %g",
                             numbers[i].name, (double)numbers[i].number, (double)numbers[i].least,
                             (double)numbers[i].most);
+    for (uint32_t i = 0; i < p->bias_count; i++) {
+        const ls_logit_bias *bias = &p->biases[i];
+        if (bias->id >= p->vocabulary || !(bias->value < HUGE_VALF))
+            return ls__fail(error, LS_E_INVALID_ARGUMENT,
+                            "a bias of %g for token %" PRIu32 ", where there are %" PRIu32
+                            " tokens",
+                            (double)bias->value, bias->id, p->vocabulary);
+    }
     return p->vocabulary ? LS_OK : ls__fail(error, LS_E_INVALID_ARGUMENT, "no vocabulary");
 }
 
@@ -186,10 +264,15 @@ ls_status ls_sampler_create(const ls_sampler_params *params, ls_sampler **sample
     s->candidates = ls__mem_alloc(params->vocabulary, sizeof *s->candidates);
     s->logits = ls__mem_alloc(params->vocabulary, sizeof *s->logits);
     s->counts = ls__mem_alloc(params->vocabulary, sizeof *s->counts);
-    if (!s->candidates || !s->logits || !s->counts) {
+    s->typical = ls__mem_alloc(params->typical_p > 0 ? params->vocabulary : 1, sizeof *s->typical);
+    s->biases = ls__mem_alloc(params->bias_count + (size_t)1, sizeof *s->biases);
+    if (!s->candidates || !s->logits || !s->counts || !s->typical || !s->biases) {
         ls_sampler_destroy(&s);
         return ls__fail_oom(error, params->vocabulary * sizeof *s->candidates);
     }
+    if (params->bias_count)
+        memcpy(s->biases, params->biases, params->bias_count * sizeof *s->biases);
+    s->params.biases = s->biases;
     *sampler = s;
     return LS_OK;
 }
@@ -202,6 +285,8 @@ void ls_sampler_destroy(ls_sampler **sampler)
     ls__mem_free(s->candidates);
     ls__mem_free(s->logits);
     ls__mem_free(s->counts);
+    ls__mem_free(s->typical);
+    ls__mem_free(s->biases);
     ls__mem_free(s);
     *sampler = NULL;
 }

@@ -40,6 +40,23 @@ class Generate(cli.Case):
         self.assertEqual(self.digest(*options, "--seed", "2", "--top-k", "1", "--top-p", "1"),
                          self.digest("-p", "Once", "-n", "30"))
 
+    def test_bias(self):
+        tokens = self.run_command(*MODEL, "-p", "Once", "-n", "6", "--logprobs", "2").stderr.splitlines()[1:]
+        first, second = [token["id"] for token in json.loads(tokens[0])["top"]]
+        for options, expected in {("--logit-bias", f"{first}:-inf"): second, ("--logit-bias", f"{second}:50"): second,
+                                  ("--logit-bias", " world:1e3"): 264,
+                                  ("--temperature", "2", "--typical", "0.000001", "--top-k", "1"): first}.items():
+            lines = self.run_command(*MODEL, "-p", "Once", "-n", "1", "--logprobs", "0", *options).stderr.splitlines()
+            self.assertEqual(json.loads(lines[1])["id"], expected, options)
+        self.assertNotEqual(self.digest("-p", "Once", "-n", "30", "--temperature", "2", "--typical", "0.5"),
+                            self.digest("-p", "Once", "-n", "30", "--temperature", "2"))
+        self.bad(*MODEL, "-p", "x", "--logit-bias", "12", says="TOKEN:VALUE", status=2)
+        self.bad(*MODEL, "-p", "x", "--logit-bias", "12:y", says="'y' is no number", status=2)
+        self.bad(*MODEL, "-p", "x", "--logit-bias", "Hey:1", says="is 2 tokens")
+        self.bad(*MODEL, "-p", "x", "--logit-bias", "99999:1", says="a bias of 1 for token 99999")
+        self.bad(*MODEL, "-p", "x", "--logit-bias", "1:inf", says="a bias of inf")
+        self.bad(*MODEL, "-p", "x", "--typical", "2", says="typical_p is 2, not from 0 to 1")
+
     def test_stops(self):
         # The model's text is of single bytes, some of which are no UTF-8.
         result = subprocess.run([cli.COMMAND, *MODEL, "-p", "Stop", "-n", "40", "--temperature", "3", "--seed", "4"],

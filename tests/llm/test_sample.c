@@ -133,6 +133,71 @@ static void limits_keep_the_best(void **state)
     }
 }
 
+/* Tokens of probability 1/2, 1/4, 1/8 and 1/8 have the surprises 1, 2, 3 and 3 times log 2, in the
+ * mean 1.75: the second is the most typical, then the first, then the third; of the last two, which
+ * are equal, the one with the lower id. */
+static void typical_tokens(void **state)
+{
+    float logits[VOCABULARY];
+    const ls_logit_bias never = {1, -INFINITY};
+    const struct {
+        ls_sampler_params params;
+        uint32_t kept; /* a bit for each of the four */
+    } cases[] = {
+        {{.typical_p = 0.2f}, 2},
+        {{.typical_p = 0.3f}, 3},
+        {{.typical_p = 0.8f}, 7},
+        {{.typical_p = 0.9f}, 15},
+        /* Of the two best the parts are 2/3 and 1/3, the surprises 0.41 and 1.10, in the mean 0.64.
+         */
+        {{.typical_p = 0.5f, .top_k = 2}, 1},
+        {{.typical_p = 0.8f, .top_k = 2}, 3},
+        /* What is left is limited as ever: to 0.6 of the best one's, to 0.4 of all. */
+        {{.typical_p = 0.3f, .min_p = 0.6f}, 1},
+        {{.typical_p = 0.8f, .top_p = 0.4f}, 1},
+        {{.typical_p = 0.8f, .top_p = 0.6f}, 3},
+        {{.typical_p = 0.2f, .min_p = 0.9f}, 2}, /* one stays in any case */
+        /* Without the second: 2/3, 1/6, 1/6; 0.41, 1.79, 1.79, in the mean 0.87. */
+        {{.typical_p = 0.5f, .biases = &never, .bias_count = 1}, 1},
+        {{.typical_p = 0.7f, .biases = &never, .bias_count = 1}, 5},
+    };
+    for (int i = 0; i < VOCABULARY; i++)
+        logits[i] = i < 4 ? -0.69314718f * (float)(i < 3 ? i : 2) : -1000;
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        uint32_t counts[VOCABULARY], kept = 0;
+        ls_sampler_params params = cases[c].params;
+        params.temperature = 1;
+        count_draws(params, logits, counts);
+        for (uint32_t i = 0; i < VOCABULARY; i++)
+            kept |= (uint32_t)(counts[i] > 0) << (i < 31 ? i : 31);
+        if (kept != cases[c].kept)
+            fail_msg("case %zu: %x is kept, not %x", c, kept, cases[c].kept);
+    }
+}
+
+/* Biases come before penalties: a bias lifts the logit above 0, which then is divided. */
+static void biases(void **state)
+{
+    const float logits[VOCABULARY] = {[7] = 2, [9] = 1, [11] = -1};
+    const uint32_t history[1] = {11};
+    const ls_logit_bias up[2] = {{11, 2.5f}, {11, 2.0f}}; /* to 3.5 */
+    ls_sampler *sampler = create((ls_sampler_params){.biases = up, .bias_count = 2});
+    assert_int_equal(ls_sampler_choose(sampler, logits, NULL, 0), 11);
+    ls_sampler_destroy(&sampler);
+    sampler =
+        create((ls_sampler_params){.biases = up, .bias_count = 2, .repetition_penalty = 1.7f});
+    assert_int_equal(ls_sampler_choose(sampler, logits, history, 1), 11); /* 3.5 / 1.7 > 2 */
+    ls_sampler_destroy(&sampler);
+    sampler =
+        create((ls_sampler_params){.biases = up, .bias_count = 2, .repetition_penalty = 1.8f});
+    assert_int_equal(ls_sampler_choose(sampler, logits, history, 1), 7); /* 3.5 / 1.8 < 2 */
+    ls_sampler_destroy(&sampler);
+    const ls_logit_bias down = {7, -INFINITY};
+    sampler = create((ls_sampler_params){.biases = &down, .bias_count = 1});
+    assert_int_equal(ls_sampler_choose(sampler, logits, NULL, 0), 9);
+    ls_sampler_destroy(&sampler);
+}
+
 /* What was chosen by 64 seeds, fixed: the same text on every machine, for good. */
 static void draws_are_fixed(void **state)
 {
@@ -177,6 +242,15 @@ static void parameters_are_checked(void **state)
     assert_int_equal(ls_sampler_create(&params, &sampler, &error), LS_E_INVALID_ARGUMENT);
     assert_non_null(strstr(error.message, "top_p is 1.5, not from 0 to 1"));
     params.top_p = 0;
+    params.temperature = 0;
+    const ls_logit_bias wrong[3] = {{VOCABULARY, 1}, {0, NAN}, {0, INFINITY}};
+    params.bias_count = 1;
+    for (int i = 0; i < 3; i++) {
+        params.biases = &wrong[i];
+        assert_int_equal(ls_sampler_create(&params, &sampler, &error), LS_E_INVALID_ARGUMENT);
+        assert_non_null(strstr(error.message, "a bias of"));
+    }
+    params.bias_count = 0;
     params.temperature = NAN;
     assert_int_equal(ls_sampler_create(&params, &sampler, &error), LS_E_INVALID_ARGUMENT);
     params.temperature = 0;
@@ -197,6 +271,8 @@ int main(void)
         cmocka_unit_test(temperature_0_is_the_best),
         cmocka_unit_test(draws_follow_the_probabilities),
         cmocka_unit_test(limits_keep_the_best),
+        cmocka_unit_test(typical_tokens),
+        cmocka_unit_test(biases),
         cmocka_unit_test(draws_are_fixed),
         cmocka_unit_test(log_sums),
         cmocka_unit_test(parameters_are_checked),

@@ -129,7 +129,7 @@ _lockstep()
     compile) common+=" --emit --kernel --target --after --lower --output --define" ;;
     devices) common+=" --verbose" ;;
     generate | chat)
-        common+=" --model --tokens --stop --system --date --context --temperature --top-k --top-p --min-p --seed"
+        common+=" --model --tokens --stop --system --date --context --temperature --top-k --top-p --min-p --typical --logit-bias --seed"
         common+=" --repeat-penalty --frequency-penalty --presence-penalty --penalty-window --device --threads --target"
         common+=" --chunk --cache --no-cache --verbose"
         ;;&
