@@ -155,6 +155,13 @@ FILTER(filter_format)
 
 /* --- JSON ------------------------------------------------------------------------------------- */
 
+/* Neither of Jinja2 nor of transformers, but some templates wish for it: json.loads. */
+FILTER(filter_from_json)
+{
+    (void)arguments;
+    return ls__chat_parse_json(render, ls__chat_want_text(render, value, "what from_json reads"));
+}
+
 /* As the package transformers defines it, not as Jinja2 does: nothing is escaped for HTML. */
 FILTER(filter_tojson)
 {
@@ -309,6 +316,7 @@ const chat_callable ls__chat_filters[] = {
     {"indent", filter_indent, {"width", "first", "blank"}, 0},
     {"format", filter_format, {"*"}, 0},
     {"tojson", filter_tojson, {"ensure_ascii", "indent", "separators", "sort_keys"}, 0},
+    {"from_json", filter_from_json, {NULL}, 0},
     {"int", filter_int, {"default", "base"}, 0},
     {"float", filter_float, {"default"}, 0},
     {"abs", filter_abs, {NULL}, 0},
@@ -321,7 +329,6 @@ const chat_callable ls__chat_filters[] = {
     {"center", NULL, {NULL}, 0},
     {"filesizeformat", NULL, {NULL}, 0},
     {"forceescape", NULL, {NULL}, 0},
-    {"from_json", NULL, {NULL}, 0}, /* not of Jinja2: some templates wish for it */
     {"groupby", NULL, {NULL}, 0},
     {"pprint", NULL, {NULL}, 0},
     {"random", NULL, {NULL}, 0},

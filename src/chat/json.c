@@ -19,6 +19,7 @@ static chat_value from_json(chat_render *render, const json_t *json, unsigned de
     if (depth > CHAT_VALUE_DEPTH_MAX)
         ls__chat_fail(render, LS_E_LIMIT, "the JSON is nested deeper than %d levels",
                       CHAT_VALUE_DEPTH_MAX);
+    ls__chat_spend(render, 1);
     switch (json_typeof(json)) {
     case JSON_OBJECT: {
         chat_value dict = ls__chat_dict(render, json_object_size(json));
@@ -67,6 +68,24 @@ chat_value ls__chat_from_json(chat_render *render, const char *text, const char 
     if (kind == CHAT_DICT ? !json_is_object(json) : !json_is_array(json))
         ls__chat_fail(render, LS_E_INVALID_ARGUMENT, "%s is no JSON %s", name,
                       kind == CHAT_DICT ? "object" : "list");
+    chat_value value = from_json(render, json, 0);
+    render->json = NULL;
+    json_decref(json);
+    return value;
+}
+
+chat_value ls__chat_parse_json(chat_render *render, const chat_string *text)
+{
+    json_error_t why;
+    ls__chat_spend_bytes(render, text->bytes);
+    json_t *json = render->json =
+        json_loadb(text->text, text->bytes, JSON_ALLOW_NUL | JSON_DECODE_ANY, &why);
+    if (!json)
+        ls__chat_fail(render,
+                      json_error_code(&why) == json_error_out_of_memory ? LS_E_OUT_OF_MEMORY
+                                                                        : LS_E_FORMAT,
+                      "from_json: the text is no JSON: line %d, column %d: %s", why.line,
+                      why.column, why.text);
     chat_value value = from_json(render, json, 0);
     render->json = NULL;
     json_decref(json);

@@ -166,6 +166,8 @@ void ls__chat_float_text(double value, char out[CHAT_FLOAT_BYTES]);
 /* Fails with LS_E_INVALID_ARGUMENT; `name` is of the argument. `kind` is LIST or DICT. */
 chat_value ls__chat_from_json(chat_render *render, const char *text, const char *name,
                               chat_kind kind);
+/* json.loads. */
+chat_value ls__chat_parse_json(chat_render *render, const chat_string *text);
 /* json.dumps. `indent` NULL: on one line. */
 typedef struct chat_json_style {
     const chat_string *indent;

@@ -114,6 +114,7 @@ def reference():
     environment = jinja2.sandbox.ImmutableSandboxedEnvironment(
         trim_blocks=True, lstrip_blocks=True, extensions=[Generation, jinja2.ext.loopcontrols])
     environment.filters["tojson"] = tojson
+    environment.filters["from_json"] = json.loads
     environment.globals["raise_exception"] = raise_exception
     environment.globals["strftime_now"] = strftime_now
     defaults = {"messages": [], "tools": None, "documents": None, "add_generation_prompt": False}
