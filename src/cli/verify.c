@@ -21,13 +21,14 @@
 #include "cli/model.h"
 #include "cli/wait.h"
 
+enum { MOST_SESSIONS = 3 };
 enum { KEY_TOKENS = 'n', KEY_SLOW = 256, KEY_SEED, KEY_WRONG, MOST_RUNS = 24, MOST_TOKENS = 4096 };
 
 /* How a run is done. */
 typedef struct way {
     ls__cli_model model; /* options; closed */
     uint64_t page_seed;
-    bool unprepared, slow;
+    bool unprepared, slow, neighbours;
     char what[160]; /* for people: what is other than in the first */
 } way;
 
@@ -59,7 +60,8 @@ static const struct argp_option options[] = {
 static const char description[] =
     "Computes the logits of some tokens in many ways, and shows that they are the same to the bit: "
     "on each device there is, with other numbers of threads, other chunks of the prompt, other "
-    "places in memory for the cache, commands prepared or not, kernels with bounds checks or not, "
+    "places in memory for the cache, other sessions beside it, commands prepared or not, kernels "
+    "with bounds checks or not, "
     "code for other processors. Prints one digest, or where a way first differs: layer, operation, "
     "position and element."
     "\v"
@@ -145,6 +147,7 @@ static void list_ways(verify *v, const char *device)
         add_way(v, text)->model.chunk = chunks[i];
     }
     add_way(v, "pages of the cache in disorder")->page_seed = 7;
+    add_way(v, "other sessions beside it")->neighbours = true;
     add_way(v, "commands not prepared")->unprepared = true;
     add_way(v, "kernels with bounds checks")->model.checked = true;
     for (uint32_t threads = 1; strcmp(device, "cpu") == 0 && threads <= 3; threads += 2) {
@@ -191,17 +194,39 @@ static ls_status open_model(verify *v, const way *w, ls_error *error)
     return ls__cli_model_open(&v->open, false, error);
 }
 
-static ls_status open_session(const verify *v, const way *w, ls_session_trace trace, void *context,
-                              ls_session **session, ls_error *error)
+/* The session that is looked at, and the others that are computed together with it. */
+typedef struct sessions {
+    ls_session_pool *pool;
+    ls_session *items[MOST_SESSIONS];
+    uint32_t count;
+} sessions;
+
+static void close_sessions(sessions *s)
 {
+    for (uint32_t i = 0; i < MOST_SESSIONS; i++)
+        ls_session_destroy(&s->items[i]);
+    ls_session_pool_destroy(&s->pool);
+}
+
+static ls_status open_sessions(const verify *v, const way *w, ls_session_trace trace, void *context,
+                               sessions *s, ls_error *error)
+{
+    ls_session_pool_params pool = LS_SESSION_POOL_PARAMS_INIT;
     ls_session_params params = LS_SESSION_PARAMS_INIT;
-    params.context = v->tokens;
-    params.chunk = w->model.chunk;
-    params.page_seed = w->page_seed;
-    params.unprepared = w->unprepared;
-    params.trace = trace;
-    params.trace_context = context;
-    return ls_session_create(v->open.model, &params, session, error);
+    ls_status status;
+    s->count = w->neighbours ? MOST_SESSIONS : 1;
+    pool.sessions = s->count;
+    pool.context = v->tokens;
+    pool.chunk = w->model.chunk;
+    pool.page_seed = w->page_seed;
+    pool.unprepared = w->unprepared;
+    pool.trace = trace;
+    pool.trace_context = context;
+    status = ls_session_pool_create(v->open.model, &pool, &s->pool, error);
+    params.pool = s->pool;
+    for (uint32_t i = 0; status == LS_OK && i < s->count; i++)
+        status = ls_session_create(v->open.model, &params, &s->items[i], error);
+    return status;
 }
 
 /* --- feeding ---------------------------------------------------------------------------------- */
@@ -215,8 +240,21 @@ static uint32_t piece(const verify *v, uint32_t done)
     return done == slow && (v->tokens - done) / 2 > 1 ? (v->tokens - done) / 2 : 1;
 }
 
+/* Feeds a piece; the others get tokens from elsewhere, the last of them none of the first piece, so
+ * that it is at another place in its text. */
+static ls_status feed_piece(const verify *v, const sessions *s, uint32_t done, uint32_t now,
+                            ls_error *error)
+{
+    ls_session_input inputs[MOST_SESSIONS];
+    uint32_t count = s->count > 1 && !done ? s->count - 1 : s->count;
+    for (uint32_t i = 0; i < count; i++)
+        inputs[i] =
+            (ls_session_input){s->items[i], v->ids + (i ? v->tokens - done - now : done), now};
+    return ls_sessions_feed(inputs, count, error);
+}
+
 /* Feeds all, or what is for slow devices; digests[i] is of the logits behind piece i. */
-static ls_status feed(const verify *v, const way *w, ls_session *session, ls__digest *digests,
+static ls_status feed(const verify *v, const way *w, const sessions *s, ls__digest *digests,
                       uint32_t *count, ls_error *error)
 {
     ls_status status = LS_OK;
@@ -224,10 +262,10 @@ static ls_status feed(const verify *v, const way *w, ls_session *session, ls__di
     *count = 0;
     for (uint32_t done = 0; status == LS_OK && done < most && !ls__cli_caught_signal();) {
         uint32_t now = piece(v, done);
-        status = ls_session_feed(session, v->ids + done, now, error);
+        status = feed_piece(v, s, done, now, error);
         if (status == LS_OK)
-            digests[(*count)++] =
-                ls__digest_of(ls_session_logits(session), v->open.info.vocabulary * sizeof(float));
+            digests[(*count)++] = ls__digest_of(ls_session_logits(s->items[0]),
+                                                v->open.info.vocabulary * sizeof(float));
         done += now;
     }
     return status;
@@ -236,13 +274,13 @@ static ls_status feed(const verify *v, const way *w, ls_session *session, ls__di
 static ls_status run_way(verify *v, const way *w, ls__digest *digests, uint32_t *count,
                          ls_error *error)
 {
-    ls_session *session = NULL;
+    sessions s = {0};
     ls_status status = open_model(v, w, error);
     if (status == LS_OK)
-        status = open_session(v, w, NULL, NULL, &session, error);
+        status = open_sessions(v, w, NULL, NULL, &s, error);
     if (status == LS_OK)
-        status = feed(v, w, session, digests, count, error);
-    ls_session_destroy(&session);
+        status = feed(v, w, &s, digests, count, error);
+    close_sessions(&s);
     return status;
 }
 
@@ -261,10 +299,23 @@ typedef struct notes {
     bool failed;
 } notes;
 
+/* Whether the operation's result for this position was noted: this one is of a neighbour. */
+static bool is_noted(const notes *n, const ls_operation_result *result)
+{
+    for (uint32_t i = n->count; i-- > 0;) {
+        const noted *item = &n->items[i];
+        if (item->layer != result->layer || strcmp(item->operation, result->operation) != 0)
+            return false;
+        if (item->position == result->position)
+            return true;
+    }
+    return false;
+}
+
 static void note(void *context, const ls_operation_result *result)
 {
     notes *n = context;
-    if (n->failed)
+    if (n->failed || is_noted(n, result))
         return;
     if (n->count == n->capacity) {
         uint32_t capacity = n->capacity ? n->capacity * 2 : 1024;
@@ -339,19 +390,19 @@ static bool compare_notes(const verify *v, const notes *a, const notes *b)
 
 static ls_status take_notes(verify *v, const way *w, bool slow, notes *n, ls_error *error)
 {
-    ls_session *session = NULL;
+    sessions s = {0};
     way short_way = *w;
     uint32_t count;
     ls__digest *digests = ls__mem_alloc(v->tokens, sizeof *digests);
     ls_status status = digests ? open_model(v, w, error) : ls__fail_oom(error, v->tokens);
     short_way.slow = slow;
     if (status == LS_OK)
-        status = open_session(v, w, note, n, &session, error);
+        status = open_sessions(v, w, note, n, &s, error);
     if (status == LS_OK)
-        status = feed(v, &short_way, session, digests, &count, error);
+        status = feed(v, &short_way, &s, digests, &count, error);
     if (status == LS_OK && n->failed)
         status = ls__fail_oom(error, n->count * sizeof *n->items);
-    ls_session_destroy(&session);
+    close_sessions(&s);
     ls__mem_free(digests);
     return status;
 }
