@@ -147,6 +147,10 @@ LS_API const ls_gguf_tensor *ls_gguf_tensor_at(const ls_gguf *gguf, uint32_t ind
 /* NULL when there is none of that name. */
 LS_API const ls_gguf_tensor *ls_gguf_find_tensor(const ls_gguf *gguf, const char *name);
 
+/* The tensor's bytes are not looked at for a while: a mapped file lets go of the memory that they
+ * take. They can be read as before. */
+LS_API void ls_gguf_forget(const ls_gguf *gguf, const ls_gguf_tensor *tensor);
+
 /* Elements [first, first + count) as f32, in the arithmetic of docs/gguf.md, so the same bits
  * everywhere. Both must be multiples of the elements of a block and lie in the tensor
  * (LS_E_INVALID_ARGUMENT). F16, BF16 and F32 are converted without loss; a NaN may change its

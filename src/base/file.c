@@ -139,6 +139,17 @@ ls_status ls__os_map(const char *path, ls__os_mapping *mapping, ls_error *error)
     return status;
 }
 
+void ls__os_forget(const ls__os_mapping *mapping, uint64_t first, uint64_t bytes)
+{
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), end = first + bytes;
+    first = (first + page - 1) / page * page;
+    if (end < mapping->size)
+        end = end / page * page;
+    if (mapping->bytes && end > first)
+        (void)madvise((void *)(uintptr_t)(mapping->bytes + first), (size_t)(end - first),
+                      MADV_DONTNEED);
+}
+
 void ls__os_unmap(ls__os_mapping *mapping)
 {
     if (mapping->bytes)

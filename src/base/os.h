@@ -48,6 +48,9 @@ typedef struct ls__os_mapping {
     uint64_t size;
 } ls__os_mapping;
 ls_status ls__os_map(const char *path, ls__os_mapping *mapping, ls_error *error);
+/* Lets go of the memory that these bytes take, but for parts of pages; a later look reads them
+ * again. */
+void ls__os_forget(const ls__os_mapping *mapping, uint64_t first, uint64_t bytes);
 void ls__os_unmap(ls__os_mapping *mapping); /* accepts a zeroed one; zeroes it */
 
 /* Atomic replace: bytes go to a temporary name in the same directory, are flushed, and renamed to

@@ -300,6 +300,12 @@ const ls_gguf_tensor *ls_gguf_tensor_at(const ls_gguf *g, uint32_t index)
     return index < g->tensors.count ? &g->tensors.items[index] : NULL;
 }
 
+void ls_gguf_forget(const ls_gguf *g, const ls_gguf_tensor *tensor)
+{
+    if (g->maps && tensor->file < g->file_count)
+        ls__os_forget(&g->maps[tensor->file], tensor->file_byte, tensor->bytes);
+}
+
 const ls_gguf_tensor *ls_gguf_find_tensor(const ls_gguf *g, const char *name)
 {
     if (!g->tensors.count)

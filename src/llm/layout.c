@@ -108,6 +108,26 @@ static void lay_row(const ls__matrix_form *form, const uint8_t *row, uint64_t bl
     }
 }
 
+/* A panel of a matrix without blocks, whose elements have `size` bytes: it is turned around. Some
+ * elements of each row at a time, so that what is written stays near. */
+static void lay_elements(uint32_t size, const uint8_t *rows, uint64_t columns, uint32_t lanes,
+                         uint8_t *out)
+{
+    enum { AT_A_TIME = 32 };
+    for (uint64_t first = 0; first < columns; first += AT_A_TIME) {
+        uint64_t end = columns - first < AT_A_TIME ? columns : first + AT_A_TIME;
+        for (uint32_t lane = 0; lane < lanes; lane++) {
+            const uint8_t *row = rows + lane * columns * size;
+            if (size == 2)
+                for (uint64_t k = first; k < end; k++)
+                    memcpy(out + (k * LS__LANES + lane) * 2, row + k * 2, 2);
+            else
+                for (uint64_t k = first; k < end; k++)
+                    memcpy(out + (k * LS__LANES + lane) * 4, row + k * 4, 4);
+        }
+    }
+}
+
 void ls__matrix_lay(const ls__matrix_form *form, const void *data, uint64_t columns, uint64_t rows,
                     uint64_t first, uint64_t count, void *out)
 {
@@ -119,6 +139,12 @@ void ls__matrix_lay(const ls__matrix_form *form, const void *data, uint64_t colu
         uint64_t row = (first + p) * LS__LANES;
         if (row + LS__LANES > rows)
             memset(panel, 0, bytes);
+        if (form->elements == 1) {
+            uint64_t lanes = rows - row < LS__LANES ? rows - row : LS__LANES;
+            lay_elements(form->halves * 2 + form->words * 4,
+                         (const uint8_t *)data + row * row_bytes, columns, (uint32_t)lanes, panel);
+            continue;
+        }
         for (uint32_t lane = 0; lane < LS__LANES && row + lane < rows; lane++)
             lay_row(form, (const uint8_t *)data + (row + lane) * row_bytes, blocks, lane, panel);
     }

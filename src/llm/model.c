@@ -11,10 +11,12 @@
 #include "base/status.h"
 #include "llm/attention.h"
 #include "llm/matrix.h"
+#include "llm/workers.h"
 
 typedef struct loader {
     const ls_gguf *gguf;
     ls_model *model;
+    ls__workers *workers;
     bool checked;
     ls_error *error;
 } loader;
@@ -68,6 +70,32 @@ static ls_status load_vector(const loader *l, const char *name, uint32_t element
     return status == LS_OK ? unmapped : status;
 }
 
+/* A matrix on its way into a buffer, some panels at a time. */
+typedef struct laying {
+    const ls__matrix_form *form;
+    const void *data;
+    uint64_t columns, rows, panels;
+    uint64_t step; /* panels at a time */
+    uint8_t *out;
+} laying;
+
+static void lay_some(void *context, uint64_t index)
+{
+    const laying *a = context;
+    uint64_t first = index * a->step,
+             count = a->panels - first < a->step ? a->panels - first : a->step;
+    ls__matrix_lay(a->form, a->data, a->columns, a->rows, first, count,
+                   a->out + first * ls__matrix_bytes(a->form, a->columns, LS__LANES));
+}
+
+static void lay(const loader *l, laying *a)
+{
+    enum { LEAST = 1 << 17 }; /* bytes that are worth handing over */
+    a->panels = (a->rows + LS__LANES - 1) / LS__LANES;
+    a->step = LEAST / ls__matrix_bytes(a->form, a->columns, LS__LANES) + 1;
+    ls__workers_run(l->workers, (a->panels + a->step - 1) / a->step, lay_some, a);
+}
+
 static ls_status load_matrix(const loader *l, const char *name, uint64_t columns, uint64_t rows,
                              ls__weight *weight)
 {
@@ -85,8 +113,12 @@ static ls_status load_matrix(const loader *l, const char *name, uint64_t columns
         status = ls_buffer_map(weight->buffer, 0, bytes, LS_MAP_WRITE, &memory, l->error);
     if (status != LS_OK)
         return status;
-    ls__matrix_lay(weight->form, tensor->data, columns, rows, 0, (rows + LS__LANES - 1) / LS__LANES,
-                   memory);
+    lay(l, &(laying){.form = weight->form,
+                     .data = tensor->data,
+                     .columns = columns,
+                     .rows = rows,
+                     .out = memory});
+    ls_gguf_forget(l->gguf, tensor); /* so that there is never much more than one copy */
     return ls_buffer_unmap(weight->buffer, l->error);
 }
 
@@ -337,10 +369,12 @@ ls_status ls_model_load(const ls_model_params *params, ls_model **model, ls_erro
     if (!m)
         return ls__fail_oom(error, sizeof *m);
     m->device = params->device;
-    loader l = {params->gguf, m, params->checked, error};
-    ls_status status = ls__model_read_info(params->gguf, m, error);
+    loader l = {params->gguf, m, ls__workers_create(), params->checked, error};
+    ls_status status =
+        l.workers ? ls__model_read_info(params->gguf, m, error) : ls__fail_oom(error, sizeof l);
     if (status == LS_OK)
         status = load_weights(&l);
+    ls__workers_destroy(&l.workers);
     if (status == LS_OK)
         status = build_program(&l);
     if (status == LS_OK)
