@@ -23,6 +23,8 @@ static void write_places(const ls_cosim *cosim, const ls__form *form, ls__strbuf
                   {"PENDING", l->pending},
                   {"SEEN", l->seen},
                   {"TRIGGERED", l->triggered},
+                  {"INPUTS", l->inputs},
+                  {"INPUT_DIRTY", l->input_dirty},
                   {"OUTPUT_PREVIOUS", l->outputs},
                   {"EFFECT_PREVIOUS", l->effect_previous},
                   {"LOOP_PREVIOUS", l->loop_previous},
@@ -51,8 +53,6 @@ static void write_places(const ls_cosim *cosim, const ls__form *form, ls__strbuf
                   {"T_INPUTS", s->inputs}};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
         define(text, places[i].name, places[i].value, "u");
-    define(text, "INPUTS", l->inputs, "ul");
-    define(text, "INPUT_DIRTY", l->input_dirty, "ul");
     define(text, "STATE_WORDS", form->slot_count, "ul");
     uint32_t instances = ls__state_instances(cosim, form);
     define(text, "ALL_WORDS", ls__state_words(cosim, form), "ul");

@@ -201,12 +201,12 @@ static LLVMTargetMachineRef create_machine(const emitter *e, ls_error *error)
 /* Our own passes have folded, shared and moved what they could, so a few suffice: variables become
  * values, what the emitter has said in too many words is shortened. Loops are unrolled only where
  * scalar code has short ones: that of the strands would be, which gains nothing and takes most of
- * the time. */
+ * the time. Every function is handed what any may need; at last they lose what they do not use. */
 #define BEFORE_UNROLLING                                                                           \
     "function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,"                 \
     "loop-mssa(licm),"
 #define UNROLLING "loop(loop-rotate,indvars,loop-unroll-full),sroa,instcombine<no-verify-fixpoint>,"
-#define AFTER_UNROLLING "early-cse<memssa>,simplifycfg)"
+#define AFTER_UNROLLING "early-cse<memssa>,simplifycfg),deadargelim"
 
 static ls_status run_passes(const emitter *e, LLVMTargetMachineRef machine, ls_error *error)
 {
