@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Logits and tokens of Lockstep for texts.py: logits_ours MODEL.gguf THREADS CACHE */
+/* Logits and tokens of Lockstep for texts.py and compare_logits.py:
+ * logits_ours MODEL.gguf THREADS CACHE [f32], the last for keys and values in f32. */
 #include "lockstep/llm.h"
 #include "lockstep/tokenizer.h"
 #include "logits.h"
@@ -47,7 +48,7 @@ int main(int argc, char **argv)
     ls_device *device = NULL;
     ls_gguf *gguf = NULL;
     ls_model *model = NULL;
-    if (argc != 4)
+    if (argc != 4 && argc != 5)
         return 2;
     ls_device_params device_params = LS_DEVICE_PARAMS_INIT;
     ls_model_params model_params = LS_MODEL_PARAMS_INIT;
@@ -63,6 +64,8 @@ int main(int argc, char **argv)
     check(ls_model_load(&model_params, &model, &error), &error);
     ls_gguf_destroy(&gguf);
     session_params.context = 1024;
+    if (argc == 5 && strcmp(argv[4], "f32") == 0)
+        session_params.cache_type = LS_CACHE_F32;
     check(ls_session_create(model, &session_params, &o.session, &error), &error);
     ls_model_info info = {.struct_size = sizeof info};
     ls_model_describe(model, &info);
