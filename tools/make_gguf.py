@@ -45,7 +45,7 @@ class Writer:
 
     def __init__(self, version=3, alignment=32):
         self.version, self.alignment = version, alignment
-        self.values, self.tensors, self.data = [], [], b""
+        self.values, self.tensors, self.data = [], [], bytearray()
         if alignment != 32:
             self.value("general.alignment", "u32", alignment)
 
@@ -126,8 +126,9 @@ FAMILIES = {
 }
 
 
-def write_vocabulary(writer):
+def write_vocabulary(writer, count=0):
     tokens = byte_tokens() + [merge.replace(" ", "") for merge in MERGES] + ["<|end|>"]
+    tokens[-1:-1] = [f"<{number}>" for number in range(len(tokens), count)]
     writer.value("tokenizer.ggml.model", "string", "gpt2")
     writer.value("tokenizer.ggml.pre", "string", "gpt-2")
     writer.list("tokenizer.ggml.tokens", "string", tokens)
@@ -161,7 +162,7 @@ def write_model(out, name, options):
     if options.linear:
         writer.value(name + ".rope.scaling.type", "string", "linear")
         writer.value(name + ".rope.scaling.factor", "f32", options.linear)
-    vocabulary = write_vocabulary(writer)
+    vocabulary = write_vocabulary(writer, options.vocabulary)
     writer.value("tokenizer.chat_template", "string",
                  "{% for message in messages %}{{ message.content }}{{ eos_token }}{% endfor %}")
     types = options.types.split(",")
@@ -172,7 +173,8 @@ def write_model(out, name, options):
 
     def matrix(tensor, columns, rows, biased=False):
         types.append(types.pop(0))
-        data = b"".join(weights(rng, types[-1], columns) for _ in range(rows))
+        distinct = [weights(rng, types[-1], columns) for _ in range(min(rows, options.distinct or rows))]
+        data = b"".join(distinct[row % len(distinct)] for row in range(rows))
         writer.tensor(tensor + ".weight", TYPES[types[-1]][0], [columns, rows], data)
         if biased:
             vector(tensor + ".bias", rows, -1, 1)
@@ -265,8 +267,10 @@ def main():
         model.add_argument("out")
         model.add_argument("--types", default="Q4_1,Q8_0,Q4_0,F16,F32", help="from " + " ".join(TYPES))
         for option, default in {"seed": 1, "layers": 0, "width": 64, "inner": 96, "heads": 4, "kv-heads": 2,
-                                "head": 0, "context": 256, "window": 0, "rotated": 0}.items():
+                                "head": 0, "context": 256, "window": 0, "rotated": 0, "vocabulary": 0}.items():
             model.add_argument("--" + option, type=int, default=default)
+        model.add_argument("--distinct", type=int, default=0,
+                           help="rows of a matrix that differ; the others repeat them (large models are made faster)")
         model.add_argument("--linear", type=float, default=0, help="what positions are divided by")
         for option in ("factors", "biases", "layer-scale", "tied"):
             model.add_argument("--" + option, action="store_true")
