@@ -188,7 +188,8 @@ static void emit_inside(ls__emitter *e, uint32_t arm)
     for (uint32_t at = e->arms->inside[arm]; at;) {
         uint32_t muxes[MOST_SHARED], count = 0, place = at - 1;
         if (!is_branch(e, place)) {
-            ls__emit_node(e, e->plan->order[place]);
+            if (e->role[e->plan->order[place]] != LS__ROLE_INNER)
+                ls__emit_node(e, e->plan->order[place]);
             at = e->arms->next[place];
             continue;
         }
@@ -207,5 +208,6 @@ void ls__emit_nodes(ls__emitter *e, uint32_t first, uint32_t end)
 {
     find_arms(e, first, end);
     fill_arms(e, first, end);
+    ls__find_trees(e, first, end);
     emit_inside(e, NO_ARM);
 }

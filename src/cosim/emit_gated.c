@@ -174,7 +174,10 @@ static void emit_carrier(ls__emitter *e, ls__arena *arena, uint32_t number)
     const ls__carrier *c = &e->plan->carriers.items[number];
     if (c->readers.count == 0 && !c->observed) {
         PUT("s[%" PRIu32 "] = ", c->slot);
-        emit_packed(e, c->nodes.items, c->nodes.count);
+        if (c->loose)
+            ls__emit_value(e, c->nodes.items[0], false);
+        else
+            emit_packed(e, c->nodes.items, c->nodes.count);
         PUT(";\n");
         return;
     }
@@ -566,10 +569,15 @@ static void prepare(ls__emitter *e)
     e->loose = LS__NEW_ARRAY(e->arena, uint8_t, n);
     e->place_of = LS__NEW_ARRAY(e->arena, uint32_t, n);
     e->is_result = LS__NEW_ARRAY(e->arena, uint8_t, n);
+    e->role = LS__NEW_ARRAY(e->arena, uint8_t, n);
+    e->uses = LS__NEW_ARRAY(e->arena, uint32_t, n);
     e->arms = ls__arms_create(plan, e->arena);
     for (uint32_t i = 0; i < plan->order_count; i++) {
         e->place_of[plan->order[i]] = i;
         e->is_result[plan->order[i]] = plan->carrier_of[plan->order[i]] != UINT32_MAX;
+        const ls__node *node = &e->g->nodes[plan->order[i]];
+        for (uint32_t k = 0; k < ls__node_operand_count(node->op); k++)
+            e->uses[node->operands[k].index]++;
     }
     for (uint32_t i = 0; i < e->g->reg_count; i++)
         e->is_result[e->g->regs[i].next.index] = 1;

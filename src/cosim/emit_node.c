@@ -23,8 +23,8 @@ void ls__emit_load(ls__emitter *e, uint32_t node)
         ls__vec_push(e->arena, &e->loads, node);
     ls__place place = e->form->places[node];
     uint32_t carrier = e->plan->carrier_of[node];
-    uint32_t bits = e->plan->carriers.items[carrier].bits;
-    e->loose[node] = n->width == 1 && place.bit + 1 < bits;
+    const ls__carrier *c = &e->plan->carriers.items[carrier];
+    e->loose[node] = n->width == 1 && (place.bit + 1 < c->bits || c->loose);
     if (place.bit)
         ls__strbuf_printf(e->text, "u64 v%" PRIu32 " = s[%" PRIu32 "] >> %" PRIu32 ";\n", node,
                           place.slot, place.bit);
@@ -145,6 +145,10 @@ void ls__emit_node(ls__emitter *e, uint32_t index)
 {
     const ls__node *node = &e->g->nodes[index];
     uint8_t a_width = 0;
+    if (e->role[index] == LS__ROLE_TREE) {
+        ls__emit_tree(e, index);
+        return;
+    }
     for (uint32_t k = 0; k < ls__node_operand_count(node->op); k++)
         ls__emit_load(e, node->operands[k].index);
     if (ls__node_operand_count(node->op))

@@ -10,6 +10,13 @@
 
 typedef struct ls__arms ls__arms;
 
+/* Of a node in what is written (emit_trees.c). */
+enum {
+    LS__ROLE_NONE,
+    LS__ROLE_TREE, /* the last gate of a tree, */
+    LS__ROLE_INNER /* another one: nothing is written for it */
+};
+
 typedef struct ls__emitter {
     const ls_cosim *cosim;
     const ls__graph *g;
@@ -20,6 +27,8 @@ typedef struct ls__emitter {
     uint32_t *loaded;  /* by node: 1 + the block that has loaded it */
     uint32_t *defined; /* by node: 1 + the block that has computed it */
     uint8_t *loose;    /* by node */
+    uint8_t *role;     /* by node */
+    uint32_t *uses;    /* by node: how many operands it is */
     /* arms of multiplexers (emit_arms.c) */
     ls__arms *arms;
     uint32_t *place_of;      /* by node: in the plan's order */
@@ -30,6 +39,10 @@ typedef struct ls__emitter {
 } ls__emitter;
 
 ls__arms *ls__arms_create(const ls__cosim_cut *plan, ls__arena *arena);
+/* Finds the trees of gates among the nodes of a block. */
+void ls__find_trees(ls__emitter *e, uint32_t first, uint32_t end);
+void ls__emit_tree(ls__emitter *e, uint32_t root);
+
 /* The nodes of the plan's order from `first` on, before `end`; all of one block. */
 void ls__emit_nodes(ls__emitter *e, uint32_t first, uint32_t end);
 

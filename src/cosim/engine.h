@@ -6,7 +6,8 @@
  *   design.c    designs and their names; clocks.c: which inputs are clocks
  *   layout.c    places in the state that do not depend on the form; outputs, traces, pins
  *   table.c     the table-driven form: nodes sorted into runs
- *   plan.c      the compiled form: blocks and places; emit_gated.c, emit_arms.c, emit_node.c: its text
+ *   plan.c      the compiled form: blocks and places; emit_gated.c, emit_arms.c, emit_trees.c,
+ *               emit_node.c: its text
  *   slicer.c    the compiled form for many instances: functions and places; emit_sliced.c: its text
  *   sections.c  the parts of the table that both forms use: clocks, writes, effects, reports
  *   prelude.c   the Kernel C around a form

@@ -418,6 +418,16 @@ static void find_observed(planner *p)
     }
 }
 
+/* What only blocks of a cluster read from memory. */
+static void find_loose(planner *p)
+{
+    for (uint32_t i = 0; i < p->plan->carriers.count; i++) {
+        ls__carrier *c = &p->plan->carriers.items[i];
+        c->loose = c->kind == LS__CARRIER_OUT && c->bits == 1 && c->readers.count == 0 &&
+                   !c->observed && !p->is_plain[c->nodes.items[0]];
+    }
+}
+
 /* --- places ----------------------------------------------------------------------------------- */
 
 static void place(planner *p)
@@ -489,6 +499,7 @@ ls__cosim_cut *ls__cosim_cut_create(const ls_cosim *cosim, const ls__plan_params
     group_registers(&p);
     find_readers(&p);
     find_observed(&p);
+    find_loose(&p);
     place(&p);
     form->block_count = plan->block_count;
     return plan;

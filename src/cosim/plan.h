@@ -32,6 +32,7 @@ typedef struct ls__carrier {
     ls__carrier_kind kind;
     uint32_t block; /* that writes it, or LS__NO_BLOCK */
     uint32_t slot, bits;
+    bool loose;              /* one bit, for blocks alone: above it may be anything */
     LS__VEC(uint32_t) nodes; /* bit after bit; or one of any width */
     LS__VEC(ls__reader) readers;
     uint64_t observed; /* bits that are reported */
