@@ -5,19 +5,18 @@ that the descriptions of the families are right. The table of docs/models.md.
 
 usage: compare_logits.py OURS CACHE --llama FOLDER --include FOLDER ... [--tokens N] [--limit X]
 
-OURS is llm_logits of the build folder; models are made in CACHE by tools/make_gguf.py; the rest is as in llm.py. Run it
-with a python that has the packages gguf and numpy (that of the build folder's python/bin).
+OURS is llm_ours of the build folder; models are made in CACHE by tools/make_gguf.py; the rest is as in llm.py. Run it
+with a python that has the package numpy (that of the build folder's python/bin).
 
 Printed is the largest difference of a logit, in standard deviations of the logits of its token; the status is 1 when
 one is above the limit. llama.cpp looks GELU up in a table of halves, so that models with it have 4 times the limit.
 """
 
 import argparse
-import pathlib
 import subprocess
 import sys
 
-import texts
+import servers
 
 MODELS = [
     ["llama"],
@@ -39,21 +38,19 @@ MODELS = [
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("ours", type=pathlib.Path)
-    parser.add_argument("cache", type=pathlib.Path)
-    parser.add_argument("--llama", type=pathlib.Path, required=True)
-    parser.add_argument("--include", action="append", default=[])
+    servers.add_options(parser)
     parser.add_argument("--tokens", type=int, default=100, help="up to 1024")
     parser.add_argument("--limit", type=float, default=1e-3)
     options = parser.parse_args()
-    options.cache.mkdir(parents=True, exist_ok=True)
-    program, wrong = texts.build_theirs(options), 0
+    if not options.llama:
+        sys.exit("compare_logits.py: --llama FOLDER is needed")
+    program, wrong = servers.build_theirs(options), 0
     for words in MODELS:
         model = options.cache / "family.gguf"
-        subprocess.run([sys.executable, texts.ROOT / "tools/make_gguf.py", words[0], model, "--types", "F32",
+        subprocess.run([sys.executable, servers.ROOT / "tools/make_gguf.py", words[0], model, "--types", "F32",
                         "--context", "1024", *words[1:]], check=True)
-        ours = texts.Server(options.ours, model, 1, options.cache, "f32")
-        theirs = texts.Server(program, model, 1, "f32")
+        ours = servers.Server(options.ours, model, 1, 1024, 64, options.cache, "f32")
+        theirs = servers.Server(program, model, 1, 1024, 1024, 0, "f32")
         differences = []
         for at in range(options.tokens):
             mine, other = (server.feed(at, [at * at * 7 % ours.vocabulary]) for server in (ours, theirs))

@@ -12,64 +12,30 @@ does other work, look at the latter). llama.cpp runs with flash attention and wi
 """
 
 import argparse
-import os
 import pathlib
 import statistics
-import subprocess
-import sys
 
-HERE = pathlib.Path(__file__).resolve().parent
+import servers
 
 
-def build_theirs(options):
-    """The peer's program, and the version that its library has; None without it."""
-    if not options.llama:
-        return None
-    program = pathlib.Path(options.cache) / "llm_theirs"
-    library = pathlib.Path(options.llama).resolve()
-    command = [os.environ.get("CC", "cc"), "-std=gnu11", "-O2", HERE / "theirs.c", "-o", program,
-               *(f"-I{folder}" for folder in options.include), f"-L{library}", "-lllama", "-lggml-base",
-               f"-Wl,-rpath,{library}"]
-    subprocess.run(list(map(str, command)), check=True)
-    names = sorted(path.name for pattern in ("libllama.so.*", "libggml-base.so.*") for path in library.glob(pattern))
-    print("llama.cpp:", ", ".join(name for name in names if name.count(".") > 2))
-    return program
-
-
-class Contender:
-    """A process that answers requests (ours.c)."""
+class Contender(servers.Server):
+    """One that is measured; it keeps its times."""
 
     def __init__(self, name, command):
-        self.name, self.command, self.times = name, command, {}
-        self.process = subprocess.Popen(list(map(str, command)), text=True, stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE)
-        self.answer()
-
-    def answer(self):
-        line = self.process.stdout.readline()
-        if not line:
-            sys.exit(f"{self.name} has ended: {self.process.wait()}")
-        return line.split()
-
-    def ask(self, *words):
-        print(*words, file=self.process.stdin, flush=True)
-        return self.answer()
+        super().__init__(*command)
+        self.name, self.times = name, {}
 
     def turn(self, what, depth, count):
-        wall, processor = map(float, self.ask(what, depth, count))
+        wall, processor = self.numbers(what, depth, count)
         self.times.setdefault((what, depth), []).append((wall / count, processor / count))
 
     def rate(self, key, clock):
         return 1 / statistics.median(times[clock] for times in self.times[key])
 
-    def end(self):
-        self.process.stdin.close()
-        self.process.wait()
-
 
 def contest(model, theirs, threads, options):
     depths = [int(depth) for depth in options.depths.split(",")]
-    context = max(depths) + max(options.prompt, options.generate)
+    context = max(depths) + max(options.prompt, options.generate) + 4  # as many as memory() adds
     contenders = [Contender("lockstep", [options.ours, model, threads, context, options.chunk, options.cache])]
     for flash in (0, 1) if theirs else ():
         contenders.append(Contender(f"llama.cpp, flash attention {'on' if flash else 'off'}",
@@ -102,7 +68,7 @@ def memory(commands, options):
         contender = Contender(name, command)
         contender.turn("prompt", 0, options.prompt)
         contender.turn("generate", options.prompt, 4)
-        sizes.append(int(contender.ask("memory")[0]))
+        sizes.append(int(contender.numbers("memory")[0]))
         contender.end()
         print(f"  memory (PSS), {name}: {sizes[-1] / 1e6:.0f} MB")
     if len(sizes) > 1:
@@ -111,11 +77,8 @@ def memory(commands, options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("ours", type=pathlib.Path)
-    parser.add_argument("cache", type=pathlib.Path)
+    servers.add_options(parser)
     parser.add_argument("models", nargs="+", type=pathlib.Path)
-    parser.add_argument("--llama")
-    parser.add_argument("--include", action="append", default=[])
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--turns", type=int, default=5)
     parser.add_argument("--prompt", type=int, default=512)
@@ -124,7 +87,7 @@ def main():
     parser.add_argument("--chunk", type=int, default=64, help="tokens that we compute together")
     options = parser.parse_args()
     options.cache.mkdir(parents=True, exist_ok=True)
-    theirs = build_theirs(options)
+    theirs = servers.build_theirs(options) if options.llama else None
     for model in options.models:
         for threads in options.threads.split(","):
             contest(model, theirs, threads, options)

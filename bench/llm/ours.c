@@ -1,24 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One contender of llm.py: reads requests from standard input, a line each, and answers each with a
- * line of numbers. Both contenders stay loaded, so that their turns can be interleaved.
+ * Lockstep for llm.py, texts.py and compare_logits.py; requests are those of server.h.
  *
- *   prompt DEPTH N      computes N tokens together behind DEPTH others; seconds, processor seconds
- *   generate DEPTH N    N tokens one by one behind DEPTH others; the same
- *   memory              PSS, in bytes
- *
- *   llm_ours MODEL.gguf THREADS CONTEXT CHUNK CACHE
+ *   llm_ours MODEL.gguf THREADS CONTEXT CHUNK CACHE [f32]     the last for keys and values in f32
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "contender.h"
 #include "lockstep/llm.h"
+#include "lockstep/tokenizer.h"
+#include "server.h"
 
 typedef struct ours {
+    ls_tokenizer *tokenizer;
     ls_session *session;
-    uint32_t vocabulary, depth;
 } ours;
 
 static void check(ls_status status, const ls_error *error)
@@ -29,21 +21,35 @@ static void check(ls_status status, const ls_error *error)
     exit(1);
 }
 
-static void feed(void *context, uint32_t at, const uint32_t *tokens, uint32_t count)
-{
-    ls_error error = {0};
-    (void)at;
-    check(ls_session_feed(((ours *)context)->session, tokens, count, &error), &error);
-}
-
-static uint32_t prepare(void *context, uint32_t depth)
+static uint32_t keep(void *context, uint32_t count)
 {
     ours *o = context;
     ls_error error = {0};
-    uint32_t keep = o->depth < depth ? o->depth : depth;
-    check(ls_session_truncate(o->session, keep, &error), &error);
-    o->depth = depth;
-    return keep;
+    uint32_t there = ls_session_position(o->session), kept = there < count ? there : count;
+    check(ls_session_truncate(o->session, kept, &error), &error);
+    return kept;
+}
+
+static const float *feed(void *context, const uint32_t *tokens, uint32_t count)
+{
+    ours *o = context;
+    ls_error error = {0};
+    check(ls_session_feed(o->session, tokens, count, &error), &error);
+    return ls_session_logits(o->session);
+}
+
+static uint32_t *tokens_of(void *context, const char *text, uint32_t *count)
+{
+    ours *o = context;
+    ls_error error = {0};
+    ls_encode_params params = LS_ENCODE_PARAMS_INIT;
+    uint64_t capacity = strlen(text) + 8, number = 0;
+    uint32_t *ids = malloc(capacity * sizeof *ids);
+    params.text = text;
+    params.length = strlen(text);
+    check(ls_tokenizer_encode(o->tokenizer, &params, ids, capacity, &number, &error), &error);
+    *count = (uint32_t)number;
+    return ids;
 }
 
 int main(int argc, char **argv)
@@ -53,7 +59,7 @@ int main(int argc, char **argv)
     ls_device *device = NULL;
     ls_gguf *gguf = NULL;
     ls_model *model = NULL;
-    if (argc != 6)
+    if (argc < 6)
         return 2;
     ls_device_params device_params = LS_DEVICE_PARAMS_INIT;
     ls_model_params model_params = LS_MODEL_PARAMS_INIT;
@@ -63,19 +69,22 @@ int main(int argc, char **argv)
     device_params.cache_path = argv[5];
     check(ls_device_open(&device_params, &device, &error), &error);
     check(ls_gguf_open(argv[1], &gguf, &error), &error);
+    check(ls_tokenizer_create(gguf, &o.tokenizer, &error), &error);
     model_params.device = device;
     model_params.gguf = gguf;
     check(ls_model_load(&model_params, &model, &error), &error);
     ls_gguf_destroy(&gguf);
     session_params.context = (uint32_t)atoi(argv[3]);
     session_params.chunk = (uint32_t)atoi(argv[4]);
+    if (argc > 6 && strcmp(argv[6], "f32") == 0)
+        session_params.cache_type = LS_CACHE_F32;
     check(ls_session_create(model, &session_params, &o.session, &error), &error);
     ls_model_info info = {.struct_size = sizeof info};
     ls_model_describe(model, &info);
-    o.vocabulary = info.vocabulary;
-    contender_serve(&(contender){prepare, feed, &o, o.vocabulary});
+    server_run(&(server){keep, feed, tokens_of, &o, info.vocabulary});
     ls_session_destroy(&o.session);
     ls_model_destroy(&model);
+    ls_tokenizer_destroy(&o.tokenizer);
     ls_device_destroy(&device, NULL);
     return 0;
 }

@@ -5,7 +5,7 @@
 usage: texts.py OURS CACHE MODEL.gguf ... --llama FOLDER --include FOLDER ... [--part tokens,greedy,divergence]
                 [--threads N] [--tokens N]
 
-OURS is llm_logits of the build folder; the rest is as in llm.py. Run it with a python that has the package gguf (that
+OURS is llm_ours of the build folder; the rest is as in llm.py. Run it with a python that has the package gguf (that
 of the build folder's python/bin).
 
   tokens       the tokens of every document of this repository
@@ -17,53 +17,21 @@ of the build folder's python/bin).
 
 import argparse
 import math
-import os
 import pathlib
-import subprocess
 import sys
 
 import gguf
 import numpy
 
-HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
+from servers import ROOT, Server, add_options, build_theirs
+
 PROMPTS = [
     "The capital of France is", "Once upon a time, in a small village by the sea,", "Water boils at",
     "The three primary colours are", "def fibonacci(n):", "Dear Sir or Madam, I am writing to",
     "In 1969, the first human", "The main ingredients of bread are", "A good way to learn a language is",
     "The largest planet of the solar system",
 ]
-GREEDY = 64
-
-
-class Server:
-    """A process that answers requests (logits.h)."""
-
-    def __init__(self, *command):
-        self.process = subprocess.Popen(list(map(str, command)), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        first = self.process.stdout.readline()
-        if not first:
-            sys.exit(f"{command[0]} {command[1]} has ended: {self.process.wait()}")
-        self.vocabulary = int(first)
-
-    def ask(self, line):
-        self.process.stdin.write(line.encode() + b"\n")
-        self.process.stdin.flush()
-
-    def feed(self, keep, tokens):
-        self.ask(f"feed {keep} " + " ".join(map(str, tokens)))
-        data = self.process.stdout.read(self.vocabulary * 4)
-        if len(data) < self.vocabulary * 4:
-            sys.exit(f"a server has ended: {self.process.wait()}")
-        return numpy.frombuffer(data, "<f4").astype("f8")
-
-    def tokens(self, text):
-        self.ask("tokens " + text.replace("\\", "\\\\").replace("\n", "\\n"))
-        return list(map(int, self.process.stdout.readline().split()))
-
-    def end(self):
-        self.process.stdin.close()
-        self.process.wait()
+GREEDY, CONTEXT = 64, 1024
 
 
 def compare_tokens(ours, theirs):
@@ -148,38 +116,27 @@ def compare_divergence(ours, theirs, exact, count):
     print(f"  divergence: ratio of means {numpy.mean(sums['ours']) / numpy.mean(sums['theirs']):.3f}")
 
 
-def build_theirs(options):
-    program, library = options.cache / "logits_theirs", options.llama.resolve()
-    command = [os.environ.get("CC", "cc"), "-std=gnu11", "-O2", HERE / "logits_theirs.c", "-o", program,
-               *(f"-I{folder}" for folder in options.include), f"-L{library}", "-lllama", "-lggml", "-lggml-base",
-               f"-Wl,-rpath,{library}"]
-    subprocess.run(list(map(str, command)), check=True)
-    return program
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("ours", type=pathlib.Path)
-    parser.add_argument("cache", type=pathlib.Path)
+    add_options(parser)
     parser.add_argument("models", nargs="+", type=pathlib.Path)
-    parser.add_argument("--llama", type=pathlib.Path, required=True)
-    parser.add_argument("--include", action="append", default=[])
     parser.add_argument("--part", default="tokens,greedy,divergence")
     parser.add_argument("--threads", default="2")
     parser.add_argument("--tokens", type=int, default=512)
     options = parser.parse_args()
-    options.cache.mkdir(parents=True, exist_ok=True)
+    if not options.llama:
+        sys.exit("texts.py: --llama FOLDER is needed")
     program, parts = build_theirs(options), options.part.split(",")
     for model in options.models:
         print(model.name)
-        ours = Server(options.ours, model, options.threads, options.cache)
-        theirs = Server(program, model, options.threads, "f16")
+        ours = Server(options.ours, model, options.threads, CONTEXT, 64, options.cache)
+        theirs = Server(program, model, options.threads, CONTEXT, CONTEXT, 1, "f16")
         if "tokens" in parts:
             compare_tokens(ours, theirs)
         if "greedy" in parts:
             compare_greedy(ours, theirs)
         if "divergence" in parts:
-            exact = Server(program, dequantized(model, options.cache), options.threads, "f32")
+            exact = Server(program, dequantized(model, options.cache), options.threads, CONTEXT, CONTEXT, 0, "f32")
             compare_divergence(ours, theirs, exact, options.tokens)
             exact.end()
         ours.end()

@@ -7,6 +7,14 @@
 #include <unistd.h>
 
 #include "base/status.h"
+#include "cli/cli.h"
+
+void ls__cli_stop_option(const struct argp_state *state, ls__cli_answer *answer, const char *text)
+{
+    if (!*text || answer->stop_count == LS__STOPS)
+        ls__cli_usage_error(state, "--stop: a text that is not empty, %d times at most", LS__STOPS);
+    answer->stops[answer->stop_count++] = text;
+}
 
 /* Line breaks and tabs stay; other control characters become visible. */
 static void print_visible(const char *text, size_t length)

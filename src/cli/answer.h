@@ -4,6 +4,8 @@
 #ifndef LS_CLI_ANSWER_H
 #define LS_CLI_ANSWER_H
 
+#include <argp.h>
+
 #include "base/str.h"
 #include "lockstep/tokenizer.h"
 
@@ -17,6 +19,9 @@ typedef struct ls__cli_answer {
     ls__strbuf kept;
     ls__strbuf pending; /* not shown yet */
 } ls__cli_answer;
+
+/* A value of --stop; a wrong one ends the program. */
+void ls__cli_stop_option(const struct argp_state *state, ls__cli_answer *answer, const char *text);
 
 /* Shows a token more, as far as it can be shown. Control tokens have no text. *ended: a stop text
  * has come, which is not shown, and nothing follows. */

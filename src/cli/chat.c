@@ -103,10 +103,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         c->tokens_most = ls__cli_count_option(state, "--tokens", text, UINT32_MAX);
         return 0;
     case KEY_STOP:
-        if (!*text || c->answer.stop_count == LS__STOPS)
-            ls__cli_usage_error(state, "--stop: a text that is not empty, %d times at most",
-                                LS__STOPS);
-        c->answer.stops[c->answer.stop_count++] = text;
+        ls__cli_stop_option(state, &c->answer, text);
         return 0;
     case KEY_DATE:
         c->date = ls__cli_date_option(state, text);

@@ -110,10 +110,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         r->tokens_most = ls__cli_count_option(state, "--tokens", text, UINT32_MAX);
         return 0;
     case KEY_STOP:
-        if (!*text || r->answer.stop_count == LS__STOPS)
-            ls__cli_usage_error(state, "--stop: a text that is not empty, %d times at most",
-                                LS__STOPS);
-        r->answer.stops[r->answer.stop_count++] = text;
+        ls__cli_stop_option(state, &r->answer, text);
         return 0;
     case KEY_SPECIAL:
         r->special = true;
