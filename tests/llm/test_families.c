@@ -185,8 +185,10 @@ static bool is(const char *name)
 /* NULL: there is no such tensor. */
 static const float *tensor(const char *name, int layer)
 {
-    char whole[64];
-    snprintf(whole, sizeof whole, layer < 0 ? "%s" : "blk.%2$d.%1$s", name, layer);
+    char whole[64] = "", block[16] = "";
+    if (layer >= 0)
+        snprintf(block, sizeof block, "blk.%d.", layer);
+    snprintf(whole, sizeof whole, "%s%s", block, name);
     const ls_gguf_tensor *found = ls_gguf_find_tensor(truth.gguf, whole);
     if (!found)
         return NULL;
