@@ -165,15 +165,7 @@ static ls_status measure(bench *b, ls_session *session, uint32_t depth, bool one
 static ls_status measure_depth(bench *b, uint32_t depth, ls_error *error)
 {
     ls_session *session = NULL;
-    uint32_t most = longest(b, depth);
-    if (most > b->model.info.context) {
-        ls__fail(error, LS_E_INVALID_ARGUMENT,
-                 "depth %" PRIu32 " and %" PRIu32 " tokens are more than the %" PRIu32
-                 " positions of the model",
-                 depth, most - depth, b->model.info.context);
-        return ls__fail_hint(error, LS_E_INVALID_ARGUMENT, "take a smaller --depth, -p or -n");
-    }
-    b->model.context = most;
+    b->model.context = longest(b, depth);
     ls_status status = ls__cli_model_session(&b->model, &session, error);
     if (status == LS_OK && depth)
         status = ls_session_feed(session, b->ids, depth, error);
@@ -185,16 +177,24 @@ static ls_status measure_depth(bench *b, uint32_t depth, ls_error *error)
     return status;
 }
 
-/* Random tokens; what they are does not matter. */
+/* As many random tokens as the deepest measurement takes; what they are does not matter. */
 static ls_status choose_tokens(bench *b, ls_error *error)
 {
     uint32_t most = 0;
     ls__rng rng = {1};
     if (b->ids)
         return LS_OK;
-    for (uint32_t i = 0; i < b->depths.count; i++)
-        if (longest(b, b->depths.items[i]) > most)
-            most = longest(b, b->depths.items[i]);
+    for (uint32_t i = 0; i < b->depths.count; i++) {
+        uint32_t depth = b->depths.items[i], all = longest(b, depth);
+        if (all > b->model.info.context) {
+            ls__fail(error, LS_E_INVALID_ARGUMENT,
+                     "depth %" PRIu32 " and %" PRIu32 " tokens are more than the %" PRIu32
+                     " positions of the model",
+                     depth, all - depth, b->model.info.context);
+            return ls__fail_hint(error, LS_E_INVALID_ARGUMENT, "take a smaller --depth, -p or -n");
+        }
+        most = all > most ? all : most;
+    }
     b->ids = ls__mem_alloc(most, sizeof *b->ids);
     b->seconds = ls__mem_alloc(b->repeats, sizeof *b->seconds);
     if (!b->ids || !b->seconds)
