@@ -87,6 +87,30 @@ static void test_changed_bytes(void **state)
     assert_true(refused > 200);
 }
 
+/* Whatever a section's type is, it is in the file, or is refused. */
+static void test_sections_beyond_the_file(void **state)
+{
+    (void)state;
+    Elf64_Ehdr header;
+    memcpy(&header, object, sizeof header);
+    for (uint32_t i = 1; i < header.e_shnum; i++) {
+        for (uint32_t type = SHT_NULL; type < SHT_NOBITS; type++) {
+            ls__cpu_object *loaded;
+            Elf64_Shdr section;
+            uint8_t *changed = ls__mem_alloc(object_size, 1);
+            uint8_t *place = changed + header.e_shoff + i * sizeof section;
+            memcpy(changed, object, object_size);
+            memcpy(&section, place, sizeof section);
+            section.sh_type = type;
+            section.sh_flags |= SHF_ALLOC;
+            section.sh_size = object_size + 1;
+            memcpy(place, &section, sizeof section);
+            assert_int_equal(load(changed, object_size, &loaded), LS_E_FORMAT);
+            ls__mem_free(changed);
+        }
+    }
+}
+
 /* A call of something else than the three functions. */
 static void test_outside_function(void **state)
 {
@@ -121,6 +145,7 @@ int main(void)
         cmocka_unit_test(test_good),
         cmocka_unit_test(test_prefixes),
         cmocka_unit_test(test_changed_bytes),
+        cmocka_unit_test(test_sections_beyond_the_file),
         cmocka_unit_test(test_outside_function),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -98,8 +98,7 @@ static bool read_header(loader *l)
     for (uint32_t i = 0; i < count; i++) {
         const Elf64_Shdr *s = &l->sections[i];
         l->object->places[i] = UINT64_MAX;
-        if (s->sh_type != SHT_NOBITS && s->sh_type != SHT_NULL &&
-            !in_file(l, s->sh_offset, s->sh_size))
+        if (s->sh_type != SHT_NOBITS && !in_file(l, s->sh_offset, s->sh_size))
             return fail(l, "a section is not in the file");
         if (s->sh_size > max_image_bytes)
             return fail(l, "a section is too large");
