@@ -264,6 +264,27 @@ void ls__llvm_add_attribute(const emitter *e, lv function, const char *name)
                               ls__llvm_attribute(e, name, 0));
 }
 
+/* A pass may put another function in the place of one, with the same attributes: so the mark is an
+ * attribute, of a name that LLVM does not know. */
+static const char long_mark[] = "lockstep-long";
+
+void ls__llvm_mark_long(const emitter *e, lv function)
+{
+    ls__llvm_add_attribute(e, function, "noinline");
+    e->l->AddAttributeAtIndex(
+        function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+        e->l->CreateStringAttribute(e->context, long_mark, sizeof long_mark - 1, "", 0));
+}
+
+void ls__llvm_end_long(const emitter *e)
+{
+    const ls__llvm *l = e->l;
+    for (lv f = l->GetFirstFunction(e->out); f; f = l->GetNextFunction(f))
+        if (l->GetStringAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                                         long_mark, sizeof long_mark - 1))
+            ls__llvm_add_attribute(e, f, "optnone");
+}
+
 void ls__llvm_likely(unit *u, lv condition, lb then_block, lb else_block)
 {
     static const char kind[] = "prof", name[] = "branch_weights";

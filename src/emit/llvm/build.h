@@ -209,6 +209,10 @@ void ls__llvm_likely(unit *u, lv condition, lb then_block, lb else_block);
 LLVMAttributeRef ls__llvm_attribute(const emitter *e, const char *name, uint64_t value);
 /* Without a value, of the function as a whole. */
 void ls__llvm_add_attribute(const emitter *e, lv function, const char *name);
+/* A function that the better code generator would take too long for is marked; behind the passes,
+ * which would leave it alone, too, all that are marked become functions that are not optimised. */
+void ls__llvm_mark_long(const emitter *e, lv function);
+void ls__llvm_end_long(const emitter *e);
 
 /* Calls the intrinsic `name` overloaded by the types of `overloads`. */
 lv ls__llvm_intrinsic(unit *u, const char *name, const lt *overloads, unsigned overload_count,

@@ -301,11 +301,7 @@ static ls_status compile(emitter *e, const job *j, const diagnosis *d, ls_error 
     ls_status status = emit_functions(e, error);
     if (status == LS_OK && (j->bytes || j->optimized))
         status = run_passes(e, machine, error);
-    /* After the passes, which would leave them alone, too. */
-    for (uint32_t i = 0; i < e->long_functions.count; i++) {
-        ls__llvm_add_attribute(e, e->long_functions.items[i], "noinline");
-        ls__llvm_add_attribute(e, e->long_functions.items[i], "optnone");
-    }
+    ls__llvm_end_long(e);
     if (status == LS_OK && j->text)
         status = print(e, j->text, error);
     if (status == LS_OK && j->bytes)

@@ -77,7 +77,7 @@ static void add_function(unit *u, const char *name, lt type, LLVMLinkage linkage
 {
     u->code = u->l->AddFunction(u->e->out, name, type);
     if (u->is_generated_quickly && !u->e->is_generated_quickly)
-        ls__vec_push(u->e->arena, &u->e->long_functions, u->code);
+        ls__llvm_mark_long(u->e, u->code);
     u->l->SetLinkage(u->code, linkage);
     ls__llvm_add_attribute(u->e, u->code, "nounwind");
 }

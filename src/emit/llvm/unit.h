@@ -77,7 +77,6 @@ typedef struct emitter { /* one module */
     lv zeros;                   /* what loads out of range read */
     bool has_short_loops;       /* in scalar code: worth unrolling */
     bool is_generated_quickly;  /* by the faster of LLVM's code generators */
-    LS__VEC(lv) long_functions; /* where not: those that the better one would take too long for */
     lv *tables;                 /* by constant table; NULL until used */
     lv outside;                 /* outside.c's helper; NULL until used */
     LS__VEC(struct callee) callees;
