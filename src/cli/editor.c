@@ -139,6 +139,8 @@ bool ls__cli_editor_is_terminal(const ls__cli_editor *e)
 static ls__cli_line read_edited(ls__cli_editor *e, const char **text, size_t *length)
 {
     int count = 0;
+    /* Before the prompt is shown, or Ctrl-D right behind it is none: libedit does this after. */
+    el_set(e->edit, EL_PREP_TERM, 1);
     const char *line = el_gets(e->edit, &count);
     if (!line || count <= 0) {
         fputc('\n', isatty(STDOUT_FILENO) ? stdout : stderr);
