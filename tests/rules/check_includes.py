@@ -19,6 +19,8 @@ ALLOWED = {
     "pass": ["public", "base", "ir"],
     "interp": ["public", "base", "ir"],
     "emit": ["public", "base", "ir"],
+    # Code for GPUs is made by the same library, one lane at a time, with the same operations.
+    "emit/ptx": ["public", "base", "ir", "emit/llvm"],
     "device": ["public", "base", "core/backend.h"],
     # device/host is no device but what devices in host memory share.
     "device/ref": ["public", "base", "core/backend.h", "device/host", "ir", "interp"],
@@ -27,6 +29,7 @@ ALLOWED = {
                    "emit/llvm/target.h"],
     "device/vulkan": ["public", "base", "core/backend.h", "emit/spirv/abi.h",
                       "emit/spirv/target.h"],
+    "device/cuda": ["public", "base", "core/backend.h", "emit/ptx/abi.h", "emit/ptx/target.h"],
     # The fault device stands in front of the reference device and makes its calls fail.
     # It rewrites IR to make an operation wrong.
     "device/fault": ["public", "base", "core/backend.h", "device/host", "device/ref", "ir"],
@@ -85,11 +88,12 @@ def self_test():
     good = [("lang/lex.c", "ir/ir.h"), ("device/ref/ref.c", "interp/interp.h"),
             ("device/vulkan/memory.c", "device/vulkan/vulkan.h"), ("base/mem.c", "base/mem.h"),
             ("device/vulkan/memory.c", "core/backend.h"), ("cli/run.c", "lockstep/launch.h"),
-            ("base/status.h", "lockstep/base.h"), ("emit/llvm/a.c", "emit/llvm/b.h")]
+            ("base/status.h", "lockstep/base.h"), ("emit/llvm/a.c", "emit/llvm/b.h"),
+            ("emit/ptx/a.c", "emit/llvm/b.h"), ("device/cuda/a.c", "emit/ptx/abi.h")]
     bad = [("base/mem.c", "ir/ir.h"), ("base/mem.c", "lockstep/device.h"),
            ("ir/ops.c", "lang/lang.h"), ("lang/lex.c", "interp/interp.h"),
            ("device/vulkan/memory.c", "interp/interp.h"), ("device/vulkan/a.c", "core/core.h"),
-           ("device/vulkan/a.c", "device/cuda/b.h"), ("llm/model.c", "core/core.h"),
+           ("device/vulkan/a.c", "device/cuda/b.h"), ("emit/llvm/a.c", "emit/ptx/b.h"), ("llm/model.c", "core/core.h"),
            ("cli/run.c", "core/core.h"), ("core/core.c", "interp/interp.h"),
            ("unknown/a.c", "base/mem.h")]
     return ([f"self test: {a} may include {b}" for a, b in good if not is_allowed(a, b)]
