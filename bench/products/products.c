@@ -86,7 +86,7 @@ static double measure(ls_program *program, const char *name, uint32_t columns, u
     ls_batch *batch = NULL;
     ls_stream *stream = NULL;
     double best = 0;
-    uint32_t scalars[] = {options.rows, options.elements, columns};
+    uint32_t scalars[] = {options.rows, options.elements, columns, 0};
     need(ls_program_kernel(program, name, &kernel, &error));
     for (uint32_t i = 0; i < count; i++)
         ranges[i] = (ls_range){buffers[i], 0, LS_WHOLE};

@@ -30,12 +30,16 @@ typedef struct ls_model_params {
     ls_device *device;   /* must outlive the model */
     const ls_gguf *gguf; /* not needed after the call */
     bool checked;        /* kernels with bounds checks; the same bits, slower */
+    /* A matrix that has more bytes lies in several buffers, each some of its rows; the same bits.
+     * 0 = what the device can give a kernel at once (ls_caps.max_range_bytes). */
+    uint64_t max_shard_bytes;
 } ls_model_params;
 #define LS_MODEL_PARAMS_INIT LS_INIT(ls_model_params)
 
 /* Lays the weights out and compiles the kernels. LS_E_UNSUPPORTED (architecture, type of a tensor,
  * by name), LS_E_NOT_FOUND (a value or a tensor that must be there), LS_E_FORMAT (a shape: what is
- * expected, what is there), LS_E_OUT_OF_MEMORY (bytes). Blocks: reads the whole file. */
+ * expected, what is there), LS_E_LIMIT (32 rows of a matrix have more bytes than a kernel can be
+ * given), LS_E_OUT_OF_MEMORY (bytes). Blocks: reads the whole file. */
 LS_API ls_status ls_model_load(const ls_model_params *params, ls_model **model, ls_error *error);
 LS_API void ls_model_destroy(ls_model **model); /* after its sessions */
 
@@ -89,7 +93,8 @@ typedef struct ls_session_pool_params {
 } ls_session_pool_params;
 #define LS_SESSION_POOL_PARAMS_INIT LS_INIT(ls_session_pool_params)
 
-/* LS_E_OUT_OF_MEMORY (bytes of the cache). */
+/* LS_E_OUT_OF_MEMORY (bytes of the cache), LS_E_LIMIT (more of them than the device can give a
+ * kernel at once, in a layer). */
 LS_API ls_status ls_session_pool_create(ls_model *model, const ls_session_pool_params *params,
                                         ls_session_pool **pool, ls_error *error);
 LS_API void ls_session_pool_destroy(ls_session_pool **pool);       /* after its sessions */
@@ -113,7 +118,7 @@ typedef struct ls_session_params {
 } ls_session_params;
 #define LS_SESSION_PARAMS_INIT LS_INIT(ls_session_params)
 
-/* LS_E_OUT_OF_MEMORY (bytes of the cache). */
+/* Fails as a pool does. */
 LS_API ls_status ls_session_create(ls_model *model, const ls_session_params *params,
                                    ls_session **session, ls_error *error);
 LS_API void ls_session_destroy(ls_session **session);

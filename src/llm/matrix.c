@@ -136,8 +136,8 @@ static void put_halves(ls__strbuf *text, const ls__matrix_form *form)
 
 static void put_integer_kernel(ls__strbuf *text, const ls__matrix_form *form, uint32_t tile)
 {
-    PUT("(u32 rows, u32 elements, u32 columns, const f16 *halves, const u32 *words,\n"
-        "    const u32 *integers, const f32 *scales, const i32 *sums, %sf32 *y)\n"
+    PUT("(u32 rows, u32 elements, u32 columns, u32 first_row, const f16 *halves,\n"
+        "    const u32 *words, const u32 *integers, const f32 *scales, const i32 *sums, %sf32 *y)\n"
         "{\n"
         "u32 lane = lane_id(), blocks = elements / %u, column = workgroup_id(1) * %u;\n"
         "u64 place = (u64)workgroup_id(0) * blocks * %u;\n",
@@ -183,7 +183,8 @@ static const char *float_open(const ls__matrix_form *form)
 static void put_float_kernel(ls__strbuf *text, const ls__matrix_form *form, uint32_t tile)
 {
     const char *type = float_type(form), *open = float_open(form);
-    PUT("(u32 rows, u32 elements, u32 columns, const %s *matrix, const f32 *x, f32 *y)\n"
+    PUT("(u32 rows, u32 elements, u32 columns, u32 first_row, const %s *matrix,\n"
+        "    const f32 *x, f32 *y)\n"
         "{\n"
         "    u32 lane = lane_id(), column = workgroup_id(1) * %u;\n"
         "    u64 place = (u64)workgroup_id(0) * elements * 32;\n",
@@ -222,7 +223,7 @@ void ls__matrix_kernel(ls__strbuf *text, const ls__matrix_form *form, const char
         put_float_kernel(text, form, tile);
     else
         put_integer_kernel(text, form, tile);
-    PUT("    u32 row = workgroup_id(0) * 32 + lane;\n");
+    PUT("    u32 row = first_row + workgroup_id(0) * 32 + lane;\n");
     for (uint32_t c = 0; c < tile; c++)
         PUT("    if (row < rows && column + %u < columns)\n"
             "        y[(u64)(column + %u) * rows + row] = t%u;\n",
@@ -237,16 +238,17 @@ static void put_integer_row(ls__strbuf *text, const ls__matrix_form *form)
 {
     const char *type = ls_gguf_type_name(form->type);
     uint32_t per_slice = LS__SLICE / form->elements;
-    PUT("(u32 elements, const u32 *rows, const f16 *halves, const u32 *words, f32 *y)\n"
+    PUT("(u32 elements, u32 first_row, u32 count, const u32 *rows, const f16 *halves,\n"
+        "    const u32 *words, f32 *y)\n"
         "{\n"
-        "u32 k = global_id(0) * 4;\n"
-        "if (k >= elements)\n"
+        "u32 k = global_id(0) * 4, row = rows[global_id(1)] - first_row;\n"
+        "if (k >= elements || row >= count)\n"
         "    return;\n"
-        "u32 row = rows[global_id(1)], lane = row %% 32, blocks = elements / %u;\n"
-        "u32 first = k / 256 * %u, count = min(%uu, blocks - first);\n"
+        "u32 lane = row %% 32, blocks = elements / %u;\n"
+        "u32 first = k / 256 * %u, per_slice = min(%uu, blocks - first);\n"
         "u32 b = k %% 256 / %u, u = k %% %u / 32;\n"
         "u64 place = ((u64)(row / 32) * blocks + first) * %u;\n"
-        "u64 block = place + count * %u + b * %u;\n",
+        "u64 block = place + per_slice * %u + b * %u;\n",
         form->elements, per_slice, per_slice, form->elements, form->elements, block_words(form),
         form->halves * LS__LANES / 2, form->words * LS__LANES);
     put_halves(text, form);
@@ -272,12 +274,12 @@ void ls__embedding_kernel(ls__strbuf *text, const ls__matrix_form *form, const c
 {
     PUT("kernel void %s", name);
     if (is_float(form))
-        PUT("(u32 elements, const u32 *rows, const %s *matrix, f32 *y)\n"
+        PUT("(u32 elements, u32 first_row, u32 count, const u32 *rows, const %s *matrix,\n"
+            "    f32 *y)\n"
             "{\n"
-            "    u32 k = global_id(0);\n"
-            "    if (k >= elements)\n"
+            "    u32 k = global_id(0), row = rows[global_id(1)] - first_row;\n"
+            "    if (k >= elements || row >= count)\n"
             "        return;\n"
-            "    u32 row = rows[global_id(1)];\n"
             "    u64 place = ((u64)(row / 32) * elements + k) * 32 + row %% 32;\n"
             "    y[(u64)global_id(1) * elements + k] = %smatrix[place]);\n",
             float_type(form), float_open(form));

@@ -11,12 +11,24 @@
 
 enum { LS__TILE = 4, LS__CHUNK = 64, LS__NOT_FINITE = 1 }; /* as kernels/tensor.kc */
 
-/* A tensor on the device: a matrix in panels, or a vector of floats (form NULL). */
+/* A tensor on the device: a matrix in panels, or a vector of floats (form NULL). A matrix that is
+ * larger than what a kernel can be given lies in several buffers, the shards: each has shard_rows
+ * rows, whole panels, the last one those that are left. */
 typedef struct ls__weight {
-    ls_buffer *buffer;
+    ls_buffer *buffer; /* the first shard; NULL: there is no such tensor */
+    ls_buffer **more;  /* [shard_count - 1] */
+    uint32_t shard_count, shard_rows;
     const ls__matrix_form *form;
     uint32_t columns, rows;
 } ls__weight;
+
+/* Shard i: its buffer and its rows. */
+static inline ls_buffer *ls__weight_shard(const ls__weight *w, uint32_t i, uint32_t *rows)
+{
+    uint32_t left = w->rows - i * w->shard_rows;
+    *rows = left < w->shard_rows ? left : w->shard_rows;
+    return i ? w->more[i - 1] : w->buffer;
+}
 
 typedef struct ls__layer {
     /* By ls__layer_tensor; no buffer: there is no such tensor. */
@@ -60,5 +72,11 @@ struct ls_model {
 
 /* What a model's values say; also makes the layers, without their weights. */
 ls_status ls__model_read_info(const ls_gguf *gguf, ls_model *model, ls_error *error);
+
+/* Looks at all tensors, then lays them out on the device. `max_shard_bytes`: of a matrix in one
+ * buffer; 0: what a kernel of the device can be given. On failure some may be there. */
+ls_status ls__weights_load(ls_model *model, const ls_gguf *gguf, uint64_t max_shard_bytes,
+                           ls_error *error);
+void ls__weights_destroy(ls_model *model);
 
 #endif

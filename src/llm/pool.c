@@ -27,6 +27,14 @@ static ls_status make_buffer(const ls_session_pool *p, const char *label, uint64
                              ls_buffer **buffer, ls_error *error)
 {
     ls_buffer_params params = LS_BUFFER_PARAMS_INIT;
+    uint64_t most = ls_device_caps(p->model->device)->max_range_bytes;
+    if (bytes > most) {
+        ls__fail(error, LS_E_LIMIT,
+                 "the %s have %" PRIu64 " bytes, where the device can give a kernel %" PRIu64,
+                 label, bytes, most);
+        return ls__fail_hint(error, LS_E_LIMIT,
+                             "a smaller context, or fewer positions or sessions, need less");
+    }
     params.size_bytes = bytes;
     params.label = label;
     return ls_buffer_create(p->model->device, &params, buffer, error);
@@ -42,9 +50,9 @@ static ls_status make_cache(ls_session_pool *p, ls_error *error)
     if (!p->cache)
         return ls__fail_oom(error, i->layers * sizeof *p->cache);
     for (uint32_t l = 0; status == LS_OK && l < i->layers; l++) {
-        status = make_buffer(p, "keys", bytes, &p->cache[l].keys, error);
+        status = make_buffer(p, "keys of a layer", bytes, &p->cache[l].keys, error);
         if (status == LS_OK)
-            status = make_buffer(p, "values", bytes, &p->cache[l].values, error);
+            status = make_buffer(p, "values of a layer", bytes, &p->cache[l].values, error);
     }
     return status;
 }

@@ -36,6 +36,7 @@ typedef struct step {
     uint32_t linked[8]; /* by scalar: a PARAMETER, or 0 */
     ls_buffer *buffers[MOST_BUFFERS];
     uint32_t buffer_count;
+    bool part; /* the result is not whole yet */
 } step;
 
 static void note(recorder *r, const char *operation, uint32_t elements, uint32_t block)
@@ -92,7 +93,8 @@ static void put(recorder *r, const step *s)
     r->status = ls_batch_dispatch(r->batch, &dispatch, r->error);
     if (r->status == LS_OK)
         note(r, s->operation, s->elements, s->block);
-    show(r, s->buffers[s->buffer_count - 1]);
+    if (!s->part)
+        show(r, s->buffers[s->buffer_count - 1]);
 }
 
 static uint32_t float_word(float value)
@@ -142,7 +144,7 @@ static void put_quantize(recorder *r, const char *operation, ls_buffer *x,
     }
 }
 
-/* y = W x, where the pool's `quantized` has x as integers. */
+/* y = W x, shard by shard, where the pool's `quantized` has x as integers. */
 static void put_matrix(recorder *r, const char *operation, const ls__weight *w, ls_buffer *x,
                        ls_buffer *y, bool last)
 {
@@ -154,13 +156,12 @@ static void put_matrix(recorder *r, const char *operation, const ls__weight *w, 
              tiles = last ? PARAMETER(row_tiles) : PARAMETER(tiles);
     step s = {.operation = operation,
               .kernel = one ? kernels->one : kernels->tile,
-              .x = w->rows,
               .y_parameter = one ? count : tiles,
               .elements = w->columns,
               .scalars = {w->rows, w->columns},
-              .scalar_count = 3,
+              .scalar_count = 4,
               .linked = {0, 0, count},
-              .buffers = {w->buffer, w->buffer, q->integers, q->scales, q->sums},
+              .buffers = {NULL, NULL, q->integers, q->scales, q->sums},
               .buffer_count = 5};
     if (blocking < 0) {
         s.buffers[1] = x;
@@ -169,7 +170,14 @@ static void put_matrix(recorder *r, const char *operation, const ls__weight *w, 
         s.buffers[s.buffer_count++] = q->products;
     }
     s.buffers[s.buffer_count++] = y;
-    put(r, &s);
+    for (uint32_t i = 0; i < w->shard_count; i++) {
+        s.scalars[3] = i * w->shard_rows;
+        s.buffers[0] = ls__weight_shard(w, i, &s.x);
+        if (blocking >= 0)
+            s.buffers[1] = s.buffers[0];
+        s.part = i + 1 < w->shard_count;
+        put(r, &s);
+    }
 }
 
 /* The bias of a matrix, where there is one. */
@@ -320,14 +328,21 @@ static void put_embedding(recorder *r)
               .x = is_integer(w) ? w->columns / 4 : w->columns,
               .y_parameter = PARAMETER(count),
               .scalars = {w->columns},
-              .scalar_count = 1,
-              .buffers = {s->tokens, w->buffer, w->buffer, s->residual},
+              .scalar_count = 3,
+              .buffers = {s->tokens, NULL, NULL, s->residual},
               .buffer_count = 4};
     if (!is_integer(w)) {
         e.buffers[2] = s->residual;
         e.buffer_count = 3;
     }
-    put(r, &e);
+    for (uint32_t i = 0; i < w->shard_count; i++) {
+        e.scalars[1] = i * w->shard_rows;
+        e.buffers[1] = ls__weight_shard(w, i, &e.scalars[2]);
+        if (is_integer(w))
+            e.buffers[2] = e.buffers[1];
+        e.part = i + 1 < w->shard_count;
+        put(r, &e);
+    }
     if (r->model->embedding_scale != 1)
         put_factor(r, "embedding scale", r->model->scale, w->columns, r->model->embedding_scale,
                    s->residual, false);

@@ -356,7 +356,7 @@ static void check_matrix(ls_gguf_type type, uint32_t elements, uint32_t rows, ui
     char name[32], label[80];
     kernel_name(name, "matrix", type, tile);
     snprintf(label, sizeof label, "%s:%ux%ux%u", name, elements, rows, columns);
-    uint32_t scalars[] = {rows, elements, columns};
+    uint32_t scalars[] = {rows, elements, columns, 0};
     uint32_t global[3] = {rows, padded / tile, 1};
     for (int d = 0; d < DEVICES; d++) {
         if (!machines[d].device)
@@ -429,6 +429,7 @@ static void embeddings(void **state)
                                   expected + (uint32_t)i * elements, error));
         char name[32];
         kernel_name(name, "rows", types[t], 0);
+        uint32_t scalars[] = {elements, 0, ROWS};
         for (int d = 0; d < DEVICES; d++) {
             if (!machines[d].device)
                 continue;
@@ -438,8 +439,8 @@ static void embeddings(void **state)
                                     {got, WANTED * elements * 4, 0, true}};
             if (is_float)
                 arguments[2] = arguments[3];
-            run(d, name, (uint32_t[3]){is_float ? elements : elements / 4, WANTED, 1}, &elements, 4,
-                arguments, is_float ? 3 : 4);
+            run(d, name, (uint32_t[3]){is_float ? elements : elements / 4, WANTED, 1}, scalars,
+                sizeof scalars, arguments, is_float ? 3 : 4);
             assert_same(d, name, got, expected, WANTED * elements * 4);
         }
         free(matrix);

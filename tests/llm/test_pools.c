@@ -231,6 +231,22 @@ static void pools_say_what_they_cannot(void **state)
     stop(&m);
 }
 
+/* Positions of 64 bytes of keys in a layer: 2^32 bytes fit, and one page more does not. */
+static void caches_have_a_limit(void **state)
+{
+    machine m = start_file("fault", 1, mixed_path);
+    ls_session_pool *pool = NULL;
+    ls_error error = {0};
+    ls_session_pool_params params = LS_SESSION_POOL_PARAMS_INIT;
+    assert_non_null(m.model);
+    params.positions = (1u << 26) + 64;
+    assert_int_equal(ls_session_pool_create(m.model, &params, &pool, &error), LS_E_LIMIT);
+    assert_string_equal(error.message, "the keys of a layer have 4294971392 bytes, where the "
+                                       "device can give a kernel 4294967296");
+    assert_null(pool);
+    stop(&m);
+}
+
 /* One token's embedding is not finite: who is fed it fails, nobody else. */
 static void one_fails_alone(void **state)
 {
@@ -306,9 +322,8 @@ static void caches_of_floats(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(neighbours_do_not_matter),
-        cmocka_unit_test(pools_say_what_they_cannot),
-        cmocka_unit_test(one_fails_alone),
+        cmocka_unit_test(neighbours_do_not_matter), cmocka_unit_test(pools_say_what_they_cannot),
+        cmocka_unit_test(caches_have_a_limit),      cmocka_unit_test(one_fails_alone),
         cmocka_unit_test(caches_of_floats),
     };
     if (argc < 2)

@@ -2,7 +2,8 @@
 /*
  * Two small models with matrices of every type between them, one of blocks of 32 alone: their
  * logits are the golden ones on every device, however the tokens are cut into calls and chunks,
- * wherever the cache lies, with any number of threads, checked or not. A model of floats alone is
+ * wherever the cache lies, in how many buffers matrices do, with any number of threads, checked or
+ * not. A model of floats alone is
  * compared with docs/numerics-llm.md in double precision.
  *
  *   test_llm_sessions MIXED.gguf GROUPED.gguf FLOATS.gguf [--without-vulkan]
@@ -57,6 +58,7 @@ typedef struct setting {
     uint32_t threads, chunk, step; /* step: tokens a call, at most */
     uint64_t page_seed;
     bool checked;
+    uint64_t shard_bytes;
 } setting;
 
 /* Feeds the tokens up to marks[count - 1]; the digest of the logits at the marks. */
@@ -75,6 +77,7 @@ static void digest_of(const char *path, setting s, uint32_t count, char hex[65])
     params.device = device;
     params.gguf = gguf;
     params.checked = s.checked;
+    params.max_shard_bytes = s.shard_bytes;
     OK(ls_model_load(&params, &model, error));
     ls_gguf_destroy(&gguf);
     asked.chunk = s.chunk;
@@ -98,8 +101,9 @@ static void digest_of(const char *path, setting s, uint32_t count, char hex[65])
 static void the_bits_are_the_same(void **state)
 {
     static const setting settings[] = {
-        {"cpu", 1, 64, 64, 0, false},  {"cpu", 2, 1, 1, 0, false},      {"cpu", 3, 7, 100, 5, true},
-        {"cpu", 2, 128, 33, 9, false}, {"vulkan", 2, 32, 50, 3, false},
+        {"cpu", 1, 64, 64, 0, false, 0},    {"cpu", 2, 1, 1, 0, false, 0},
+        {"cpu", 3, 7, 100, 5, true, 0},     {"cpu", 2, 128, 33, 9, false, 0},
+        {"vulkan", 2, 32, 50, 3, false, 0},
     };
     char hex[65];
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
@@ -112,14 +116,37 @@ static void the_bits_are_the_same(void **state)
     }
 }
 
+/* Two buffers for the largest matrices, many for all, and a row of panels each. */
+static void shards_do_not_show(void **state)
+{
+    static const setting settings[] = {
+        {"cpu", 2, 64, 64, 0, false, 40000},
+        {"cpu", 1, 1, 1, 0, false, 20000},
+        {"vulkan", 2, 32, 50, 3, false, 20000},
+        {"cpu", 2, 64, 64, 0, true, 16384},
+    };
+    char hex[65], other[65];
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+        digest_of(mixed_path, settings[i], CUTS, hex);
+        if (hex[0] && strcmp(hex, golden) != 0)
+            fail_msg("setting %zu: %s", i, hex);
+        digest_of(grouped_path, settings[i], CUTS, hex);
+        if (hex[0] && strcmp(hex, grouped_golden) != 0)
+            fail_msg("setting %zu, grouped: %s", i, hex);
+    }
+    digest_of(mixed_path, (setting){"reference", 1, 64, 64, 7, true, 20000}, 2, hex);
+    digest_of(mixed_path, (setting){"reference", 1, 64, 64, 7, true, 0}, 2, other);
+    assert_string_equal(hex, other);
+}
+
 /* It is slow, so it gets the first tokens only. */
 static void and_on_the_reference(void **state)
 {
     for (int i = 0; i < 2; i++) {
         const char *path = i ? grouped_path : mixed_path;
         char one[65], other[65];
-        digest_of(path, (setting){"reference", 1, 64, 64, 7, true}, 2, one);
-        digest_of(path, (setting){"cpu", 1, 64, 1, 0, false}, 2, other);
+        digest_of(path, (setting){"reference", 1, 64, 64, 7, true, 0}, 2, one);
+        digest_of(path, (setting){"cpu", 1, 64, 1, 0, false, 0}, 2, other);
         assert_true(one[0] != 0);
         if (other[0])
             assert_string_equal(one, other);
@@ -366,6 +393,28 @@ static void models_that_cannot_be(void **state)
     assert_refused("blk.1.ffn_up", "q", 1, 11, LS_E_NOT_FOUND, "no tensor blk.1.ffn_up.weight");
 }
 
+/* What is there is looked at before anything is laid out. */
+static void shards_have_whole_panels(void **state)
+{
+    ls_gguf *gguf = NULL;
+    ls_model *model = NULL;
+    ls_error error = {0};
+    ls_memory_info memory = {.struct_size = sizeof memory};
+    ls_device *device = open_device("reference", 1);
+    ls_model_params params = LS_MODEL_PARAMS_INIT;
+    OK(ls_gguf_open(floats_path, &gguf, error));
+    params.device = device;
+    params.gguf = gguf;
+    params.max_shard_bytes = 32 * WIDTH * 4 - 1;
+    assert_int_equal(ls_model_load(&params, &model, &error), LS_E_LIMIT);
+    assert_string_equal(error.message, "tensor token_embd.weight: 32 rows have 8192 bytes, where a "
+                                       "kernel can be given 8191");
+    ls_device_memory(device, &memory);
+    assert_int_equal(memory.peak_bytes, 0);
+    ls_gguf_destroy(&gguf);
+    OK(ls_device_destroy(&device, error));
+}
+
 /* A weight that is not finite is found where it acts, with its place. */
 static void not_finite_is_located(void **state)
 {
@@ -403,10 +452,12 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_bits_are_the_same),
+        cmocka_unit_test(shards_do_not_show),
         cmocka_unit_test(and_on_the_reference),
         cmocka_unit_test(floats_are_near_double_precision),
         cmocka_unit_test(sessions_say_what_they_cannot),
         cmocka_unit_test(models_that_cannot_be),
+        cmocka_unit_test(shards_have_whole_panels),
         cmocka_unit_test(not_finite_is_located),
     };
     if (argc < 4)
