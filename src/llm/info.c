@@ -152,11 +152,11 @@ static ls_status read_rope(const reader *r, ls_model *m)
     if (status == LS_OK)
         status = read_rope_factor(r, &all->factor);
     all->pairs = rotated / 2;
-    m->rope_apart = m->family->pairing == LS__PAIRS_HALVES ? all->pairs : 1;
+    all->halves = m->family->pairing == LS__PAIRS_HALVES;
     m->rope_count = 1;
     if (status != LS_OK || local == 0)
         return status;
-    *windowed = (ls__rope){.factor = 1, .pairs = all->pairs};
+    *windowed = (ls__rope){.factor = 1, .pairs = all->pairs, .halves = all->halves};
     m->rope_count = 2;
     return read_real(r, "rope.freq_base_swa", 1, 1e12, local, &windowed->base);
 }

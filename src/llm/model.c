@@ -106,7 +106,7 @@ static ls_status find_kernels(const loader *l)
         {"rms_norm_of", &m->rms_norm_of},
         {"quantize_32", &m->quantize[0]},
         {"quantize_256", &m->quantize[1]},
-        {"rope", &m->rope},
+        {m->ropes[0].halves ? "rope_halves" : "rope_neighbours", &m->rope},
         {m->family->gate == LS__GELU ? "gelu_gate" : "silu_gate", &m->gate},
         {"add", &m->add},
         {"norm_heads", &m->norm_heads},

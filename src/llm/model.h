@@ -60,7 +60,7 @@ struct ls_model {
     float score_cap, logit_cap; /* 0: none */
     float embedding_scale;      /* 1: none */
     ls__rope ropes[LS__ROPES];  /* of layers that see all; of those with a window */
-    uint32_t rope_count, rope_apart;
+    uint32_t rope_count;
     float *rope_factors;                       /* NULL, or [pairs] for the first of ropes */
     ls__weight embedding, output_norm, output; /* output.buffer NULL: the embedding serves */
     ls__layer *layers;

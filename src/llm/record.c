@@ -215,10 +215,10 @@ static void put_rope(recorder *r, const char *operation, uint32_t heads, ls_buff
     uint32_t rope = m->layers[r->layer].rope, pairs = m->ropes[rope].pairs;
     put(r, &(step){.operation = operation,
                    .kernel = m->rope,
-                   .x = heads * pairs,
+                   .x = heads * 32,
                    .y_parameter = PARAMETER(count),
-                   .scalars = {m->info.head_width, pairs, m->rope_apart, heads},
-                   .scalar_count = 4,
+                   .scalars = {m->info.head_width, pairs},
+                   .scalar_count = 2,
                    .buffers = {r->pool->places, r->pool->angles[rope], x},
                    .buffer_count = 3});
 }

@@ -69,8 +69,9 @@ void ls__rope_table(const ls__rope *rope, uint32_t first, uint32_t count, float 
         for (uint32_t p = 0; p < count; p++) {
             double sine, cosine;
             sine_and_cosine((double)(first + p) * frequency, &sine, &cosine);
-            table[((uint64_t)p * pairs + i) * 2] = (float)cosine;
-            table[((uint64_t)p * pairs + i) * 2 + 1] = (float)sine;
+            float *at = table + (uint64_t)p * pairs * 2 + (rope->halves ? i : i * 2);
+            at[0] = (float)cosine;
+            at[rope->halves ? pairs : 1] = (float)sine;
         }
     }
     ls__os_fenv_leave(&saved);

@@ -524,7 +524,7 @@ static void check_rotation(const char *label, uint32_t width, uint32_t pairs, ui
     enum { HEADS = 3, COLUMNS = 4, POSITION = 5 };
     ls__rng rng = {apart};
     uint32_t count = COLUMNS * HEADS * width, table_bytes = (POSITION + COLUMNS) * pairs * 8;
-    float *table = random_floats(&rng, table_bytes / 4);
+    float *table = random_floats(&rng, table_bytes / 4), *angles = allocate(table_bytes);
     float *x = random_floats(&rng, count), *expected = allocate(count * 4),
           *got = allocate(count * 4);
     memcpy(expected, x, count * 4);
@@ -532,7 +532,11 @@ static void check_rotation(const char *label, uint32_t width, uint32_t pairs, ui
         for (uint32_t h = 0; h < HEADS; h++)
             model_rope(pairs, apart, table + (POSITION + c) * pairs * 2,
                        expected + (c * HEADS + h) * width);
-    uint32_t scalars[] = {width, pairs, apart, HEADS}, places[COLUMNS * 2] = {0};
+    for (uint32_t i = 0; i < table_bytes / 4; i++) { /* as elements lie */
+        uint32_t of = i % (pairs * 2), other = of / 2 + of % 2 * pairs;
+        angles[i - of + (apart == 1 ? of : other)] = table[i];
+    }
+    uint32_t scalars[] = {width, pairs}, places[COLUMNS * 2] = {0};
     for (uint32_t c = 0; c < COLUMNS; c++)
         places[c * 2] = POSITION + c;
     for (int d = 0; d < DEVICES; d++) {
@@ -540,13 +544,14 @@ static void check_rotation(const char *label, uint32_t width, uint32_t pairs, ui
             continue;
         memcpy(got, x, count * 4);
         argument arguments[] = {{places, sizeof places, 0, false},
-                                {table, table_bytes, 0, false},
+                                {angles, table_bytes, 0, false},
                                 {got, count * 4, 0, true}};
-        run(d, "rope", (uint32_t[3]){HEADS * pairs, COLUMNS, 1}, scalars, sizeof scalars, arguments,
-            3);
+        run(d, apart == 1 ? "rope_neighbours" : "rope_halves",
+            (uint32_t[3]){HEADS * 32, COLUMNS, 1}, scalars, sizeof scalars, arguments, 3);
         assert_same(d, label, got, expected, count * 4);
     }
     free(table);
+    free(angles);
     free(x);
     free(expected);
     free(got);
