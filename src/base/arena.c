@@ -2,9 +2,9 @@
 /*
  * Owns the arena: a list of heap blocks, the newest first, each filled from its start. Blocks
  * double in size up to a cap, and an allocation that does not fit gets a block at least as large as
- * itself. Memory is zero because blocks come zeroed and are never reused. Under AddressSanitizer
- * what is not handed out is poisoned, so that running over the end of an arena object is reported
- * as it would be for heap objects.
+ * itself. Memory is zero because blocks come zeroed, and are zeroed before they are spare. Under
+ * AddressSanitizer what is not handed out is poisoned, so that running over the end of an arena
+ * object is reported as it would be for heap objects.
  */
 #include "base/arena.h"
 
@@ -39,6 +39,7 @@
 #define ALIGNMENT 16u
 #define BLOCK_MIN_BYTES ((size_t)4096)
 #define BLOCK_MAX_BYTES ((size_t)1 << 20)
+#define SPARE_MAX_BYTES ((size_t)4 << 20) /* of a block that is worth keeping */
 
 typedef struct ls__arena_block {
     struct ls__arena_block *next;
@@ -64,17 +65,60 @@ void ls__arena_init(ls__arena *arena, ls__oom *oom, size_t limit_bytes)
     *arena = (ls__arena){.oom = oom, .limit_bytes = limit_bytes};
 }
 
-void ls__arena_finish(ls__arena *arena)
+static void free_blocks(ls__arena_block **blocks)
 {
-    ls__arena_block *block = arena->blocks;
+    ls__arena_block *block = *blocks;
     while (block) {
         ls__arena_block *next = block->next;
         UNPOISON(block_bytes(block), block->size);
         ls__mem_free(block);
         block = next;
     }
-    arena->blocks = NULL;
+    *blocks = NULL;
+}
+
+static void keep_blocks(ls__arena *arena)
+{
+    ls__arena_block **place = &arena->blocks, *block;
+    while ((block = *place)) {
+        if (block->size > SPARE_MAX_BYTES) {
+            place = &block->next; /* this one is freed */
+            continue;
+        }
+        *place = block->next;
+        UNPOISON(block_bytes(block), block->used);
+        memset(block_bytes(block), 0, block->used);
+        POISON(block_bytes(block), block->used);
+        block->used = 0;
+        block->next = *arena->spare;
+        *arena->spare = block;
+    }
+}
+
+void ls__arena_finish(ls__arena *arena)
+{
+    if (arena->spare)
+        keep_blocks(arena);
+    free_blocks(&arena->blocks);
     arena->used_bytes = 0;
+}
+
+void ls__arena_free_spare(ls__arena_block **spare)
+{
+    free_blocks(spare);
+}
+
+static ls__arena_block *take_spare(ls__arena *arena, size_t needed)
+{
+    ls__arena_block **place = arena->spare, *block;
+    while (place && (block = *place)) {
+        if (block->size >= needed) {
+            *place = block->next;
+            return block;
+        }
+        place = &block->next;
+    }
+    return NULL;
 }
 
 static ls__arena_block *new_block(ls__arena *arena, size_t needed)
@@ -86,13 +130,16 @@ static ls__arena_block *new_block(ls__arena *arena, size_t needed)
         size = needed;
     if (size > SIZE_MAX - HEADER_BYTES)
         return NULL;
-    ls__arena_block *block = ls__mem_alloc(1, HEADER_BYTES + size);
-    if (!block)
-        return NULL;
-    block->size = size;
+    ls__arena_block *block = take_spare(arena, needed);
+    if (!block) {
+        block = ls__mem_alloc(1, HEADER_BYTES + size);
+        if (!block)
+            return NULL;
+        block->size = size;
+    }
     block->next = arena->blocks;
     arena->blocks = block;
-    POISON(block_bytes(block), size);
+    POISON(block_bytes(block), block->size);
     return block;
 }
 

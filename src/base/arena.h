@@ -40,10 +40,14 @@ typedef struct ls__arena {
     ls__oom *oom;
     size_t used_bytes;
     size_t limit_bytes; /* 0 = none */
+    /* Where blocks come from and go to, but for very large ones, so that arenas one after another
+     * need no heap; NULL = the heap. */
+    struct ls__arena_block **spare;
 } ls__arena;
 
 void ls__arena_init(ls__arena *arena, ls__oom *oom, size_t limit_bytes);
 void ls__arena_finish(ls__arena *arena); /* frees all; safe on a zeroed arena, and twice */
+void ls__arena_free_spare(struct ls__arena_block **spare);
 void *ls__arena_alloc(ls__arena *arena, size_t count, size_t size);
 char *ls__arena_strdup(ls__arena *arena, const char *text, size_t length);
 char *ls__arena_printf(ls__arena *arena, const char *format, ...)

@@ -4,8 +4,10 @@
  * that come back are kept for the next submission, so that a loop which submits the same prepared
  * batch again and again allocates nothing.
  *
- * Sizes are rounded up to powers of two, and each size keeps a few blocks. Under the address
- * sanitizer a kept block is poisoned, so that a use after its release is still found.
+ * Sizes are rounded up to powers of two, and each size keeps a few blocks: two from the start,
+ * since who waits for a submission may make the next one before the thread that ended it has given
+ * its memory back. Under the address sanitizer a kept block is poisoned, so that a use after its
+ * release is still found.
  */
 #include <stdalign.h>
 #include <string.h>
@@ -42,9 +44,20 @@ static uint32_t class_of(size_t bytes)
     return class;
 }
 
+static ls__spare *new_block(size_t bytes)
+{
+    size_t total;
+    if (__builtin_add_overflow(bytes, sizeof(ls__spare), &total))
+        return NULL;
+    ls__spare *block = ls__mem_alloc(total, 1);
+    if (block)
+        block->bytes = bytes;
+    return block;
+}
+
 void *ls__pool_alloc(ls_device *device, size_t count, size_t size)
 {
-    size_t bytes, total;
+    size_t bytes;
     if (__builtin_mul_overflow(count, size, &bytes))
         return NULL;
     uint32_t class = class_of(bytes);
@@ -63,15 +76,14 @@ void *ls__pool_alloc(ls_device *device, size_t count, size_t size)
         memset(block + 1, 0, bytes);
         return block + 1;
     }
-    if (class < LS__POOL_CLASSES)
+    if (class < LS__POOL_CLASSES) {
         bytes = (size_t)LEAST_BYTES << class;
-    if (__builtin_add_overflow(bytes, sizeof *block, &total))
-        return NULL;
-    block = ls__mem_alloc(total, 1);
-    if (!block)
-        return NULL;
-    block->bytes = bytes;
-    return block + 1;
+        ls__spare *second = new_block(bytes);
+        if (second)
+            ls__pool_free(device, second + 1);
+    }
+    block = new_block(bytes);
+    return block ? block + 1 : NULL;
 }
 
 void ls__pool_free(ls_device *device, void *memory)

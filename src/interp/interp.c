@@ -338,6 +338,7 @@ ls_status ls__interp_run(const ls__interp_launch *launch, ls__interp_result *res
 
     *result = (ls__interp_result){0};
     ls__arena_init(&machine.arena, &machine.oom, limit);
+    machine.arena.spare = launch->spare;
     ls__os_fenv_enter(&saved);
     set_up(&machine);
     if (machine.status == LS_OK)

@@ -82,6 +82,9 @@ typedef struct ls__interp_launch {
     void *context;
     /* Nonzero: stop; polled at workgroup starts and back edges of loops. NULL = never. */
     const atomic_int *cancel;
+    /* NULL, or where launches one after another keep memory: ls__arena.spare, for
+     * ls__arena_free_spare. */
+    struct ls__arena_block **spare;
     /* For lane state and shadow memory, which takes 48 bytes for each byte of the ranges that the
      * kernel writes to; 0 = 4 GiB. */
     uint64_t memory_limit_bytes;

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/mem.h"
 #include "base/os.h"
 #include "base/status.h"
@@ -24,6 +25,7 @@ typedef struct ref_device {
     bool sanitize, check_bounds;
     void (*on_report)(void *context, const ls_sanitizer_report *report);
     void *report_context;
+    struct ls__arena_block *spare; /* the interpreter's memory, between dispatches */
 } ref_device;
 
 typedef struct ref_program {
@@ -118,6 +120,7 @@ static ls_status dispatch(void *context, const ls__host_dispatch *d,
         .on_report = report,
         .context = device,
         .cancel = &d->job->cancel,
+        .spare = &device->spare,
     };
     ls__interp_result ran = {0};
     ls_status status = ls__interp_run(&launch, &ran, error);
@@ -187,6 +190,7 @@ static void close_device(ls__backend_device *device)
 {
     ref_device *closed = ref_of(device);
     ls__host_destroy(&closed->host);
+    ls__arena_free_spare(&closed->spare);
     ls__mem_free(closed);
 }
 
