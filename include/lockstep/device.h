@@ -126,9 +126,10 @@ typedef struct ls_device_params {
     /* What code is made for, where a device has a choice. cpu: a feature level (sse2, avx2, avx512,
      * neon, or native for the best this machine has), then options, joined by '+': avxvnni,
      * avx512vnni, scalar (one lane at a time), vector. NULL = native. vulkan: vulkan1.2, then words
-     * of docs/spirv.md for what the device has; NULL = all it has. The bits are the same. What is
-     * malformed (LS_E_INVALID_ARGUMENT) or cannot run here (LS_E_UNSUPPORTED) is refused; the error
-     * lists what can be given. */
+     * of docs/spirv.md for what the device has; NULL = all it has. cuda: sm_75, sm_80 or sm_90;
+     * NULL = the newest the device runs. The bits are the same. What is malformed
+     * (LS_E_INVALID_ARGUMENT) or cannot run here (LS_E_UNSUPPORTED) is refused; the error lists
+     * what can be given. */
     const char *target;
 } ls_device_params;
 #define LS_DEVICE_PARAMS_INIT LS_INIT(ls_device_params)
