@@ -67,64 +67,135 @@ uint64_t ls__matrix_bytes(const ls__matrix_form *form, uint64_t columns, uint64_
     return (rows + LS__LANES - 1) / LS__LANES * panel_bytes(form, columns);
 }
 
-/* Of each 4 bits, bit j goes to byte j. */
-static uint32_t spread(uint32_t bits)
+/* --- turning rows around ---------------------------------------------------------------------- */
+
+/* `rows` are `lanes` rows, `row_bytes` apart; word or half k of lane l goes to [k][l] of a panel.
+ */
+
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_shufflevector)
+#define TURNS_VECTORS 1
+#endif
+#endif
+
+#ifdef TURNS_VECTORS
+#define TAKE __builtin_shufflevector
+typedef uint32_t quad __attribute__((vector_size(16)));
+typedef uint16_t octet __attribute__((vector_size(16)));
+
+/* Four words of four lanes. */
+static void turn_quad(const uint8_t *rows, uint64_t row_bytes, uint8_t *out)
 {
-    uint32_t spread = 0;
-    for (uint32_t k = 0; k < 8; k++)
-        spread |= ((bits >> 4 * k & 15) * UINT32_C(0x00204081) & UINT32_C(0x01010101)) << k;
-    return spread;
+    quad a, b, c, d;
+    memcpy(&a, rows, sizeof a);
+    memcpy(&b, rows + row_bytes, sizeof b);
+    memcpy(&c, rows + row_bytes * 2, sizeof c);
+    memcpy(&d, rows + row_bytes * 3, sizeof d);
+    quad ab = TAKE(a, b, 0, 4, 1, 5), cd = TAKE(c, d, 0, 4, 1, 5);
+    quad more_ab = TAKE(a, b, 2, 6, 3, 7), more_cd = TAKE(c, d, 2, 6, 3, 7);
+    a = TAKE(ab, cd, 0, 1, 4, 5);
+    b = TAKE(ab, cd, 2, 3, 6, 7);
+    c = TAKE(more_ab, more_cd, 0, 1, 4, 5);
+    d = TAKE(more_ab, more_cd, 2, 3, 6, 7);
+    memcpy(out, &a, sizeof a);
+    memcpy(out + LS__LANES * 4, &b, sizeof b);
+    memcpy(out + LS__LANES * 8, &c, sizeof c);
+    memcpy(out + LS__LANES * 12, &d, sizeof d);
 }
 
-static void lay_fifth_bits(const uint8_t *from, uint8_t *to)
+/* Eight halves of eight lanes. */
+static void turn_octet(const uint8_t *rows, uint64_t row_bytes, uint8_t *out)
 {
-    uint32_t bits;
-    memcpy(&bits, from, sizeof bits);
-    bits = spread(bits);
-    memcpy(to, &bits, sizeof bits);
+    octet from[8], to[8];
+    for (int i = 0; i < 8; i++)
+        memcpy(&from[i], rows + row_bytes * (uint64_t)i, sizeof from[i]);
+    for (int round = 0; round < 3;
+         round++) { /* each puts halves of lanes i and i + 4 side by side */
+        for (int i = 0; i < 4; i++) {
+            to[i * 2] = TAKE(from[i], from[i + 4], 0, 8, 1, 9, 2, 10, 3, 11);
+            to[i * 2 + 1] = TAKE(from[i], from[i + 4], 4, 12, 5, 13, 6, 14, 7, 15);
+        }
+        memcpy(from, to, sizeof from);
+    }
+    for (int i = 0; i < 8; i++)
+        memcpy(out + i * LS__LANES * 2, &from[i], sizeof from[i]);
+}
+#endif
+
+static void turn_words(const uint8_t *rows, uint64_t row_bytes, uint32_t lanes, uint64_t count,
+                       uint8_t *out)
+{
+    uint64_t k = 0;
+#ifdef TURNS_VECTORS
+    for (; lanes == LS__LANES && k + 4 <= count; k += 4)
+        for (uint32_t lane = 0; lane < LS__LANES; lane += 4)
+            turn_quad(rows + lane * row_bytes + k * 4, row_bytes, out + (k * LS__LANES + lane) * 4);
+#endif
+    for (; k < count; k++)
+        for (uint32_t lane = 0; lane < lanes; lane++)
+            memcpy(out + (k * LS__LANES + lane) * 4, rows + lane * row_bytes + k * 4, 4);
 }
 
-/* One row of a panel: its blocks go to the places of `lane`. */
-static void lay_row(const ls__matrix_form *form, const uint8_t *row, uint64_t blocks, uint32_t lane,
-                    uint8_t *out)
+static void turn_halves(const uint8_t *rows, uint64_t row_bytes, uint32_t lanes, uint64_t count,
+                        uint8_t *out)
+{
+    uint64_t k = 0;
+#ifdef TURNS_VECTORS
+    for (; lanes == LS__LANES && k + 8 <= count; k += 8)
+        for (uint32_t lane = 0; lane < LS__LANES; lane += 8)
+            turn_octet(rows + lane * row_bytes + k * 2, row_bytes,
+                       out + (k * LS__LANES + lane) * 2);
+#endif
+    for (; k < count; k++)
+        for (uint32_t lane = 0; lane < lanes; lane++)
+            memcpy(out + (k * LS__LANES + lane) * 2, rows + lane * row_bytes + k * 2, 2);
+}
+
+/* Bits whose number has bit `high` clear and bit `low` set (`mask` are all of them) change places
+ * with those that have them the other way around. */
+static uint32_t swap_bits(uint32_t bits, uint32_t high, uint32_t low, uint32_t mask)
+{
+    uint32_t distance = (1u << high) - (1u << low), odd = (bits >> distance ^ bits) & mask;
+    return bits ^ odd ^ odd << distance;
+}
+
+/* Of each 4 bits, bit j goes to byte j: bit kkkjj to bit jjkkk. */
+static void spread(uint32_t words[LS__LANES])
+{
+    for (uint32_t lane = 0; lane < LS__LANES; lane++) {
+        uint32_t bits = words[lane];
+        bits = swap_bits(bits, 4, 1, 0x0000cccc);
+        bits = swap_bits(bits, 3, 0, 0x00aa00aa);
+        bits = swap_bits(bits, 2, 1, 0x0c0c0c0c);
+        words[lane] = swap_bits(bits, 1, 0, 0x22222222);
+    }
+}
+
+static void spread_fifth_bits(uint8_t *words)
+{
+    uint32_t copy[LS__LANES];
+    memcpy(copy, words, sizeof copy);
+    spread(copy);
+    memcpy(words, copy, sizeof copy);
+}
+
+static void lay_panel(const ls__matrix_form *form, const uint8_t *rows, uint64_t row_bytes,
+                      uint32_t lanes, uint64_t blocks, uint8_t *out)
 {
     uint32_t block_bytes = form->halves * 2 + form->words * 4;
     uint64_t per_slice = LS__SLICE / form->elements;
     for (uint64_t first = 0; first < blocks; first += per_slice) {
         uint64_t count = blocks - first < per_slice ? blocks - first : per_slice;
         uint8_t *words = out + count * form->halves * 2 * LS__LANES;
-        for (uint64_t b = 0; b < count; b++, row += block_bytes) {
-            for (uint32_t h = 0; h < form->halves; h++)
-                memcpy(out + ((b * form->halves + h) * LS__LANES + lane) * 2,
-                       row + form->scale_byte + h * 2, 2);
-            for (uint32_t w = 0; w < form->words; w++)
-                memcpy(words + ((b * form->words + w) * LS__LANES + lane) * 4,
-                       row + form->integer_byte + w * 4, 4);
+        for (uint64_t b = 0; b < count; b++, rows += block_bytes) {
+            turn_halves(rows + form->scale_byte, row_bytes, lanes, form->halves, out);
+            turn_words(rows + form->integer_byte, row_bytes, lanes, form->words, words);
             if (form->has_fifth_bits)
-                lay_fifth_bits(row + form->integer_byte,
-                               words + (b * form->words * LS__LANES + lane) * 4);
+                spread_fifth_bits(words);
+            out += form->halves * 2 * LS__LANES;
+            words += form->words * 4 * LS__LANES;
         }
-        out = words + count * form->words * 4 * LS__LANES;
-    }
-}
-
-/* A panel of a matrix without blocks, whose elements have `size` bytes: it is turned around. Some
- * elements of each row at a time, so that what is written stays near. */
-static void lay_elements(uint32_t size, const uint8_t *rows, uint64_t columns, uint32_t lanes,
-                         uint8_t *out)
-{
-    enum { AT_A_TIME = 32 };
-    for (uint64_t first = 0; first < columns; first += AT_A_TIME) {
-        uint64_t end = columns - first < AT_A_TIME ? columns : first + AT_A_TIME;
-        for (uint32_t lane = 0; lane < lanes; lane++) {
-            const uint8_t *row = rows + lane * columns * size;
-            if (size == 2)
-                for (uint64_t k = first; k < end; k++)
-                    memcpy(out + (k * LS__LANES + lane) * 2, row + k * 2, 2);
-            else
-                for (uint64_t k = first; k < end; k++)
-                    memcpy(out + (k * LS__LANES + lane) * 4, row + k * 4, 4);
-        }
+        out = words;
     }
 }
 
@@ -137,15 +208,15 @@ void ls__matrix_lay(const ls__matrix_form *form, const void *data, uint64_t colu
     for (uint64_t p = 0; p < count; p++) {
         uint8_t *panel = (uint8_t *)out + p * bytes;
         uint64_t row = (first + p) * LS__LANES;
-        if (row + LS__LANES > rows)
+        uint32_t lanes = rows - row < LS__LANES ? (uint32_t)(rows - row) : LS__LANES;
+        const uint8_t *from = (const uint8_t *)data + row * row_bytes;
+        if (lanes < LS__LANES)
             memset(panel, 0, bytes);
-        if (form->elements == 1) {
-            uint64_t lanes = rows - row < LS__LANES ? rows - row : LS__LANES;
-            lay_elements(form->halves * 2 + form->words * 4,
-                         (const uint8_t *)data + row * row_bytes, columns, (uint32_t)lanes, panel);
-            continue;
-        }
-        for (uint32_t lane = 0; lane < LS__LANES && row + lane < rows; lane++)
-            lay_row(form, (const uint8_t *)data + (row + lane) * row_bytes, blocks, lane, panel);
+        if (form->elements > 1)
+            lay_panel(form, from, row_bytes, lanes, blocks, panel);
+        else if (form->words)
+            turn_words(from, row_bytes, lanes, columns, panel);
+        else
+            turn_halves(from, row_bytes, lanes, columns, panel);
     }
 }
