@@ -30,7 +30,7 @@ typedef struct ls_model_params {
     ls_device *device;   /* must outlive the model */
     const ls_gguf *gguf; /* not needed after the call */
     bool checked;        /* kernels with bounds checks; the same bits, slower */
-    /* A matrix that has more bytes lies in several buffers, each some of its rows; the same bits.
+    /* A matrix that has more bytes is given to kernels in pieces, some rows each; the same bits.
      * 0 = what the device can give a kernel at once (ls_caps.max_range_bytes). */
     uint64_t max_shard_bytes;
 } ls_model_params;

@@ -35,6 +35,7 @@ typedef struct step {
     uint32_t scalars[8], scalar_count;
     uint32_t linked[8]; /* by scalar: a PARAMETER, or 0 */
     ls_buffer *buffers[MOST_BUFFERS];
+    const ls_range *weights[MOST_BUFFERS]; /* in place of a buffer */
     uint32_t buffer_count;
     bool part; /* the result is not whole yet */
 } step;
@@ -74,7 +75,7 @@ static void put(recorder *r, const step *s)
     if (r->status != LS_OK)
         return;
     for (uint32_t i = 0; i < s->buffer_count; i++)
-        ranges[i] = (ls_range){s->buffers[i], 0, LS_WHOLE};
+        ranges[i] = s->weights[i] ? *s->weights[i] : (ls_range){s->buffers[i], 0, LS_WHOLE};
     for (uint32_t i = 0; i < s->scalar_count; i++)
         if (s->linked[i])
             links[dispatch.link_count++] = (ls_scalar_link){i * 4, s->linked[i] - 1, 4};
@@ -116,7 +117,8 @@ static void put_norm(recorder *r, const char *operation, const ls__weight *weigh
                    .elements = weights->columns,
                    .scalars = {weights->columns, float_word(r->model->epsilon)},
                    .scalar_count = 2,
-                   .buffers = {x, weights->buffer, y},
+                   .buffers = {x, NULL, y},
+                   .weights = {[1] = weights->shards},
                    .buffer_count = 3});
 }
 
@@ -172,9 +174,9 @@ static void put_matrix(recorder *r, const char *operation, const ls__weight *w, 
     s.buffers[s.buffer_count++] = y;
     for (uint32_t i = 0; i < w->shard_count; i++) {
         s.scalars[3] = i * w->shard_rows;
-        s.buffers[0] = ls__weight_shard(w, i, &s.x);
-        if (blocking >= 0)
-            s.buffers[1] = s.buffers[0];
+        s.x = ls__weight_shard_rows(w, i);
+        s.weights[0] = &w->shards[i];
+        s.weights[1] = blocking < 0 ? NULL : &w->shards[i];
         s.part = i + 1 < w->shard_count;
         put(r, &s);
     }
@@ -183,14 +185,15 @@ static void put_matrix(recorder *r, const char *operation, const ls__weight *w, 
 /* The bias of a matrix, where there is one. */
 static void put_bias(recorder *r, const char *operation, const ls__weight *bias, ls_buffer *x)
 {
-    if (bias->buffer)
+    if (bias->shards)
         put(r, &(step){.operation = operation,
                        .kernel = r->model->add_bias,
                        .x = bias->columns,
                        .y_parameter = PARAMETER(count),
                        .scalars = {bias->columns},
                        .scalar_count = 1,
-                       .buffers = {bias->buffer, x},
+                       .buffers = {NULL, x},
+                       .weights = {bias->shards},
                        .buffer_count = 2});
 }
 
@@ -198,14 +201,15 @@ static void put_bias(recorder *r, const char *operation, const ls__weight *bias,
 static void put_norm_heads(recorder *r, const char *operation, const ls__weight *weights,
                            uint32_t heads, ls_buffer *x)
 {
-    if (weights->buffer)
+    if (weights->shards)
         put(r, &(step){.operation = operation,
                        .kernel = r->model->norm_heads,
                        .x = heads * 32,
                        .y_parameter = PARAMETER(count),
                        .scalars = {weights->columns, float_word(r->model->epsilon)},
                        .scalar_count = 2,
-                       .buffers = {weights->buffer, x},
+                       .buffers = {NULL, x},
+                       .weights = {weights->shards},
                        .buffer_count = 2});
 }
 
@@ -337,9 +341,9 @@ static void put_embedding(recorder *r)
     }
     for (uint32_t i = 0; i < w->shard_count; i++) {
         e.scalars[1] = i * w->shard_rows;
-        e.buffers[1] = ls__weight_shard(w, i, &e.scalars[2]);
-        if (is_integer(w))
-            e.buffers[2] = e.buffers[1];
+        e.scalars[2] = ls__weight_shard_rows(w, i);
+        e.weights[1] = &w->shards[i];
+        e.weights[2] = is_integer(w) ? &w->shards[i] : NULL;
         e.part = i + 1 < w->shard_count;
         put(r, &e);
     }
@@ -427,7 +431,7 @@ static void put_logits(recorder *r)
 {
     const ls_session_pool *s = r->pool;
     const ls_model *m = r->model;
-    const ls__weight *output = m->output.buffer ? &m->output : &m->embedding;
+    const ls__weight *output = m->output.shards ? &m->output : &m->embedding;
     r->layer = m->info.layers;
     put(r, &(step){.operation = "output norm",
                    .kernel = m->rms_norm_of,
@@ -436,7 +440,8 @@ static void put_logits(recorder *r)
                    .elements = m->info.width,
                    .scalars = {m->info.width, float_word(m->epsilon)},
                    .scalar_count = 2,
-                   .buffers = {s->rows, s->residual, m->output_norm.buffer, s->last},
+                   .buffers = {s->rows, s->residual, NULL, s->last},
+                   .weights = {[2] = m->output_norm.shards},
                    .buffer_count = 4});
     put_quantize(r, "output input", s->last, &output, 1, true);
     put_matrix(r, "output", output, s->last, s->device_logits, true);

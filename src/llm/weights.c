@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Weights from a file to the device. All tensors are looked at before the first is laid out, which
- * may take minutes: what is missing, what has another shape, what has no place in such a model.
+ * may take minutes: what is missing, what has another shape, what has no place in such a model,
+ * and whether there is memory. They lie one after another in few buffers, the stores.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -24,6 +25,7 @@ typedef struct loader {
     uint64_t max_shard_bytes;
     move *moves;
     uint32_t move_count;
+    uint64_t shard_count; /* of all */
     ls__workers *workers;
     ls_error *error;
 } loader;
@@ -57,11 +59,12 @@ static ls_status find_vector(loader *l, const char *name, uint64_t elements, ls_
     weight->columns = (uint32_t)elements;
     weight->rows = weight->shard_rows = weight->shard_count = 1;
     l->moves[l->move_count++] = (move){tensor, weight};
+    l->shard_count++;
     return LS_OK;
 }
 
 /* How many rows fit into a buffer. */
-static ls_status find_shards(const loader *l, const char *name, ls__weight *w)
+static ls_status find_shards(loader *l, const char *name, ls__weight *w)
 {
     uint64_t panel_bytes = ls__matrix_bytes(w->form, w->columns, LS__LANES);
     uint64_t panels = l->max_shard_bytes / panel_bytes;
@@ -73,6 +76,7 @@ static ls_status find_shards(const loader *l, const char *name, ls__weight *w)
     }
     w->shard_rows = panels < (w->rows - 1) / LS__LANES + 1 ? (uint32_t)panels * LS__LANES : w->rows;
     w->shard_count = (w->rows - 1) / w->shard_rows + 1;
+    l->shard_count += w->shard_count;
     return LS_OK;
 }
 
@@ -201,31 +205,77 @@ static ls_status find_weights(loader *l)
     return status == LS_OK ? refuse_other_tensors(l) : status;
 }
 
-/* --- laying it out ---------------------------------------------------------------------------- */
+/* --- where it goes ---------------------------------------------------------------------------- */
 
-/* Makes a buffer and maps it. */
-static ls_status make_buffer(const loader *l, const char *name, uint64_t bytes, ls_buffer **buffer,
-                             void **memory)
+enum { PLACE_BYTES = 256 };                       /* where a range can begin */
+static const uint64_t store_bytes = 256ull << 20; /* more only for one shard */
+
+static uint64_t shard_bytes(const ls__weight *w, uint32_t shard)
+{
+    return w->form ? ls__matrix_bytes(w->form, w->columns, ls__weight_shard_rows(w, shard))
+                   : (uint64_t)w->columns * 4;
+}
+
+/* A buffer for the ranges from `first` to before `end`. */
+static ls_status make_store(ls_model *m, ls_range *first, const ls_range *end, uint64_t bytes,
+                            ls_error *error)
 {
     ls_buffer_params params = LS_BUFFER_PARAMS_INIT;
+    ls_buffer **store = &m->stores[m->store_count];
     params.size_bytes = bytes;
-    params.label = name;
-    l->model->info.weight_bytes += bytes;
-    ls_status status = ls_buffer_create(l->model->device, &params, buffer, l->error);
-    return status == LS_OK ? ls_buffer_map(*buffer, 0, bytes, LS_MAP_WRITE, memory, l->error)
-                           : status;
+    params.label = "weights";
+    ls_status status = ls_buffer_create(m->device, &params, store, error);
+    m->store_count += status == LS_OK;
+    for (; first < end; first++)
+        first->buffer = *store;
+    return status;
+}
+
+/* Gives every shard a range, and makes the stores. */
+static ls_status make_places(const loader *l)
+{
+    ls_model *m = l->model;
+    m->ranges = ls__mem_alloc(l->shard_count, sizeof *m->ranges);
+    m->stores = ls__mem_alloc(l->shard_count, sizeof *m->stores);
+    if (!m->ranges || !m->stores)
+        return ls__fail_oom(l->error, l->shard_count * sizeof *m->ranges);
+    ls_range *next = m->ranges, *first = next;
+    uint64_t at = 0;
+    ls_status status = LS_OK;
+    for (uint32_t i = 0; i < l->move_count; i++) {
+        ls__weight *w = l->moves[i].weight;
+        w->shards = next;
+        for (uint32_t k = 0; status == LS_OK && k < w->shard_count; k++, next++) {
+            uint64_t bytes = shard_bytes(w, k);
+            if (next > first && at + bytes > store_bytes) {
+                status = make_store(m, first, next, at, l->error);
+                first = next;
+                at = 0;
+            }
+            *next = (ls_range){NULL, at, bytes};
+            at += (bytes + PLACE_BYTES - 1) / PLACE_BYTES * PLACE_BYTES;
+            m->info.weight_bytes += bytes;
+        }
+    }
+    return status == LS_OK ? make_store(m, first, next, at, l->error) : status;
+}
+
+/* --- laying it out ---------------------------------------------------------------------------- */
+
+static ls_status map(const loader *l, const ls_range *range, void **memory)
+{
+    return ls_buffer_map(range->buffer, range->offset, range->size, LS_MAP_WRITE, memory, l->error);
 }
 
 static ls_status load_vector(const loader *l, const move *move)
 {
     void *memory;
-    ls__weight *w = move->weight;
-    ls_status status =
-        make_buffer(l, move->tensor->name, (uint64_t)w->columns * 4, &w->buffer, &memory);
+    const ls__weight *w = move->weight;
+    ls_status status = map(l, w->shards, &memory);
     if (status != LS_OK)
         return status;
     status = ls_gguf_dequantize(move->tensor, 0, w->columns, memory, l->error);
-    ls_status unmapped = ls_buffer_unmap(w->buffer, l->error);
+    ls_status unmapped = ls_buffer_unmap(w->shards->buffer, l->error);
     return status == LS_OK ? unmapped : status;
 }
 
@@ -248,36 +298,31 @@ static void lay_some(void *context, uint64_t index)
                    a->out + first * ls__matrix_bytes(w->form, w->columns, LS__LANES));
 }
 
-static ls_status load_shard(const loader *l, const move *move, uint32_t index, ls_buffer **buffer)
+static ls_status load_shard(const loader *l, const move *move, uint32_t index)
 {
     enum { LEAST = 1 << 17 }; /* bytes that are worth handing over */
     const ls__weight *w = move->weight;
-    uint32_t rows;
+    const ls_range *shard = &w->shards[index];
     void *memory;
-    ls__weight_shard(w, index, &rows);
-    ls_status status = make_buffer(l, move->tensor->name,
-                                   ls__matrix_bytes(w->form, w->columns, rows), buffer, &memory);
+    ls_status status = map(l, shard, &memory);
     if (status != LS_OK)
         return status;
+    uint64_t panel_bytes = ls__matrix_bytes(w->form, w->columns, LS__LANES);
     laying a = {.weight = w,
                 .data = move->tensor->data,
                 .first = (uint64_t)index * w->shard_rows / LS__LANES,
-                .panels = ((uint64_t)rows + LS__LANES - 1) / LS__LANES,
-                .step = LEAST / ls__matrix_bytes(w->form, w->columns, LS__LANES) + 1,
+                .panels = shard->size / panel_bytes,
+                .step = LEAST / panel_bytes + 1,
                 .out = memory};
     ls__workers_run(l->workers, (a.panels + a.step - 1) / a.step, lay_some, &a);
-    return ls_buffer_unmap(*buffer, l->error);
+    return ls_buffer_unmap(shard->buffer, l->error);
 }
 
 static ls_status load_matrix(const loader *l, const move *move)
 {
-    ls__weight *w = move->weight;
-    w->more = ls__mem_alloc(w->shard_count, sizeof *w->more);
-    if (!w->more)
-        return ls__fail_oom(l->error, w->shard_count * sizeof *w->more);
     ls_status status = LS_OK;
-    for (uint32_t i = 0; status == LS_OK && i < w->shard_count; i++)
-        status = load_shard(l, move, i, i ? &w->more[i - 1] : &w->buffer);
+    for (uint32_t i = 0; status == LS_OK && i < move->weight->shard_count; i++)
+        status = load_shard(l, move, i);
     ls_gguf_forget(l->gguf, move->tensor); /* so that there is never much more than one copy */
     return status;
 }
@@ -287,9 +332,10 @@ static ls_status read_layer_scales(const loader *l)
     ls_status status = LS_OK;
     for (uint32_t i = 0; status == LS_OK && i < l->model->info.layers; i++) {
         ls__layer *layer = &l->model->layers[i];
-        if (layer->weights[LS__LAYER_SCALE].buffer)
-            status = ls_buffer_read(layer->weights[LS__LAYER_SCALE].buffer, 0, LS_MEM_NONE,
-                                    &layer->scale, 4, l->error);
+        const ls_range *range = layer->weights[LS__LAYER_SCALE].shards;
+        if (range)
+            status = ls_buffer_read(range->buffer, range->offset, LS_MEM_NONE, &layer->scale, 4,
+                                    l->error);
     }
     return status;
 }
@@ -318,26 +364,18 @@ ls_status ls__weights_load(ls_model *m, const ls_gguf *gguf, uint64_t max_shard_
     ls_status status =
         l.moves && l.workers ? find_weights(&l) : ls__fail_oom(error, most * sizeof *l.moves);
     if (status == LS_OK)
+        status = make_places(&l);
+    if (status == LS_OK)
         status = load_weights(&l);
     ls__workers_destroy(&l.workers);
     ls__mem_free(l.moves);
     return status;
 }
 
-static void destroy_weight(ls__weight *w)
-{
-    for (uint32_t i = 1; w->more && i < w->shard_count; i++)
-        ls_buffer_destroy(&w->more[i - 1]);
-    ls_buffer_destroy(&w->buffer);
-    ls__mem_free(w->more);
-}
-
 void ls__weights_destroy(ls_model *m)
 {
-    for (uint32_t i = 0; m->layers && i < m->info.layers; i++)
-        for (int t = 0; t < LS__LAYER_TENSOR_COUNT; t++)
-            destroy_weight(&m->layers[i].weights[t]);
-    destroy_weight(&m->embedding);
-    destroy_weight(&m->output_norm);
-    destroy_weight(&m->output);
+    for (uint32_t i = 0; i < m->store_count; i++)
+        ls_buffer_destroy(&m->stores[i]);
+    ls__mem_free(m->stores);
+    ls__mem_free(m->ranges);
 }
