@@ -154,6 +154,8 @@ typedef struct ls_program_params {
     const char *lower;   /* force lower_* passes: names separated by commas, or "all"; NULL = what
                             the device needs */
     ls_tier tier;        /* what the program starts with; ls_program_optimize goes on from quick */
+    const struct ls_code *codes; /* made ahead, see below; not NULL: nothing is compiled */
+    uint32_t code_count;
 } ls_program_params;
 #define LS_PROGRAM_PARAMS_INIT LS_INIT(ls_program_params)
 
@@ -171,6 +173,54 @@ LS_API void ls_kernel_describe(const ls_kernel *kernel, ls_kernel_info *info);
 LS_API void ls_kernel_param(const ls_kernel *kernel, uint32_t index, ls_param_info *info);
 /* NULL when the program runs on its own device, else why it runs on the fallback device. */
 LS_API const char *ls_program_fallback_reason(const ls_program *program);
+
+/* --- code made ahead -------------------------------------------------------------------------- */
+/* Code of all kernels of a module for one target, as bytes to keep: a program is created from it
+ * where there is no compiler (`lockstep bundle` and lockstep/bundle.h keep it in files). It is
+ * bound to the module, the version of the bit contract and that of the library, and is refused by
+ * name elsewhere.
+ *
+ * ls_program_params.codes: of those that are given the one for the device's own target is taken,
+ * else the first that runs there; LS_E_UNSUPPORTED lists what there is when none does. The
+ * device's operations are probed with it as with any code. The reference takes the module itself,
+ * and needs none. `unchecked` must be as the code was made; `lower` and a device opened with
+ * check_bounds do not go with it. Code runs as it is: take it from whom you trust. */
+typedef struct ls_code {
+    const void *bytes;
+    size_t size;
+} ls_code;
+
+typedef struct ls_code_params {
+    size_t struct_size;
+    const char *target; /* "avx2", "vulkan1.2+i8", as ls_device_params.target spelled out */
+    bool unchecked;     /* as in ls_program_params */
+    const char *lower;  /* the same */
+} ls_code_params;
+#define LS_CODE_PARAMS_INIT LS_INIT(ls_code_params)
+/* Released with ls_bytes_destroy. Equal modules and params give equal bytes. LS_E_UNSUPPORTED: the
+ * compiler of the target is not there. Blocks: compiles. */
+LS_API ls_status ls_code_make(const ls_module *module, const ls_code_params *params, void **bytes,
+                              size_t *size, ls_error *error);
+
+typedef struct ls_code_info { /* points into the bytes */
+    size_t struct_size;
+    const char *family, *target; /* "cpu", "avx2" */
+    bool unchecked;
+    uint8_t module_digest[32];
+    const void *code; /* the emitter's own form */
+    size_t code_size;
+} ls_code_info;
+/* Checks all of it; LS_E_FORMAT: damaged, LS_E_VERSION: of another version. */
+LS_API ls_status ls_code_describe(const void *bytes, size_t size, ls_code_info *info,
+                                  ls_error *error);
+
+typedef struct ls_code_target_info {
+    const char *family;
+    char target[192];
+} ls_code_target_info;
+/* Targets that code is made for when nobody names any: those of a family best first. Returns their
+ * full number. */
+LS_API uint32_t ls_code_targets(ls_code_target_info *infos, uint32_t capacity);
 
 typedef enum ls_tier_state {
     LS_TIER_STATE_OPTIMIZED, /* submissions made from now on use optimised code */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The border to the operating system: time, machine size, waits, files. Only os.c, file.c and mem.c
- * call the OS. */
+/* The border to the operating system: time, machine size, waits, files. Only os.c, file.c, dir.c,
+ * folder.c and mem.c call the OS. */
 #ifndef LS_BASE_OS_H
 #define LS_BASE_OS_H
 

@@ -26,6 +26,7 @@ enum {
 /* Subcommands: argv[0] is the name to show, "lockstep run". Return the exit status. */
 int ls__cli_run(int argc, char **argv);
 int ls__cli_compile(int argc, char **argv);
+int ls__cli_bundle(int argc, char **argv);
 int ls__cli_devices(int argc, char **argv);
 int ls__cli_conform(int argc, char **argv);
 int ls__cli_generate(int argc, char **argv);

@@ -18,6 +18,7 @@ static const struct command {
 } commands[] = {
     {"run", ls__cli_run},
     {"compile", ls__cli_compile},
+    {"bundle", ls__cli_bundle},
     {"devices", ls__cli_devices},
     {"conform", ls__cli_conform},
     {"sim", ls__cli_sim},
@@ -55,7 +56,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         if (!choice->command)
             ls__cli_usage_error(
                 state,
-                "there is no command '%s', only run, compile, devices, conform, "
+                "there is no command '%s', only run, compile, bundle, devices, conform, "
                 "sim, cosim, generate, chat, verify, perplexity, bench-llm, inspect and tokenize",
                 text);
         choice->first = state->next - 1;
@@ -63,9 +64,10 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         state->next = state->argc; /* the rest is the command's */
         return 0;
     case ARGP_KEY_NO_ARGS:
-        argp_error(state, "a command is needed: run, compile, devices, conform, sim, cosim, "
-                          "generate, chat, verify, "
-                          "perplexity, bench-llm, inspect or tokenize");
+        argp_error(state,
+                   "a command is needed: run, compile, bundle, devices, conform, sim, cosim, "
+                   "generate, chat, verify, "
+                   "perplexity, bench-llm, inspect or tokenize");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -79,6 +81,7 @@ static const struct argp arguments = {
            "Commands (each has --help):\n"
            "  run        compile a kernel and run it on data\n"
            "  compile    show or save what a kernel compiles to\n"
+           "  bundle     compile a kernel ahead, for programs in C\n"
            "  devices    list the devices and what they can do\n"
            "  conform    show that a device computes the same bits as the reference\n"
            "  sim        run a netlist with the inputs of a waveform\n"

@@ -273,6 +273,13 @@ typedef struct ls__registry_entry {
     ls__backend_emit *emit;
     uint32_t code_version; /* raised when the emitter makes other code of the same module */
     const char *compiler;  /* that it was built for, with version; NULL: none */
+    /* Code that is made ahead, without a device. The target as text: what a module must have been
+     * lowered by before it is emitted (LS__LOWER_*); whether code for `code` runs on a device of
+     * the target `device` (false: or one of them is malformed); those that code is made for when
+     * nobody names any, best first, separated by spaces. All NULL without an emitter. */
+    uint32_t (*lowering)(const char *target);
+    bool (*suits)(const char *code, const char *device);
+    const char *ahead;
 } ls__registry_entry;
 extern const ls__registry_entry ls__registry[];
 extern const uint32_t ls__registry_count;

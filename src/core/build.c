@@ -11,8 +11,7 @@
  */
 #include <string.h>
 
-#include "core/core.h"
-#include "core/probe.h"
+#include "core/package.h"
 #include "pass/pass.h"
 
 enum { CACHE_CAPACITY = 64 };
@@ -105,7 +104,7 @@ static ls_status make_key(const ls_module *module, const ls__build_options *opti
                           ls__digest *key, ls_error *error)
 {
     struct {
-        ls__digest ir;
+        ls__digest ir, package;
         uint32_t lower, unchecked;
     } parts;
     memset(&parts, 0, sizeof parts);
@@ -116,6 +115,8 @@ static ls_status make_key(const ls_module *module, const ls__build_options *opti
         status = ls__ir_digest(atomic_load(&module->ir), &parts.ir, error);
     parts.lower = options->lower;
     parts.unchecked = options->unchecked;
+    if (options->package)
+        parts.package = options->package->whole;
     *key = ls__digest_of(&parts, sizeof parts);
     return status;
 }
@@ -378,11 +379,11 @@ ls_status ls__built_optimize(ls__built *built, bool only_found, ls_error *error)
 }
 
 /* --- building --------------------------------------------------------------------------------- */
-/* `built` without its code: all kernels checked and lowered. */
-static ls_status prepare_build(ls__built *built, ls_error *error)
+/* `built` without its code: all kernels checked and lowered, their operations collected. */
+static ls_status lower_build(ls__built *built, const ls__ir_module **code_of, ls_error *error)
 {
     ls_device *device = built->device;
-    const ls__ir_module *source, *ir;
+    const ls__ir_module *source = NULL, *ir;
     ls__ir_module *lowered = NULL;
     ls_status status = check_source(device, built->source, error);
     ls__pass_split *splits = status == LS_OK ? splits_of(built, error) : NULL;
@@ -402,11 +403,71 @@ static ls_status prepare_build(ls__built *built, ls_error *error)
         status =
             ls__probe_collect(device, source, lowered, built->options.lower, &built->probed, error);
     if (status == LS_OK)
-        status = ls__probe_program(device, built->probed, built->options.quick, error);
-    if (status == LS_OK)
         built->site_count = ls__ir_site_count(ir);
+    *code_of = ir;
+    return status;
+}
+
+static ls_status prepare_build(ls__built *built, ls_error *error)
+{
+    ls_device *device = built->device;
+    const ls__ir_module *ir;
+    ls_status status = lower_build(built, &ir, error);
+    if (status == LS_OK)
+        status = ls__probe_program(device, built->probed, built->options.quick, error);
     return status == LS_OK && device->code_cache.dir ? ls__ir_digest(ir, &built->lowered, error)
                                                      : status;
+}
+
+/* Code that was made ahead is of these kernels, and the device is right about them. */
+static ls_status check_package(ls__built *built, const ls__package *package, ls_error *error)
+{
+    ls_device *device = built->device;
+    const ls__ir_module *ir, *source = NULL;
+    ls__digest digest;
+    const char *target = target_of(device, false);
+    ls_status status = ls__module_ir(built->source, &source, error);
+    if (status == LS_OK)
+        status = ls__ir_digest(source, &digest, error);
+    if (status == LS_OK && memcmp(&digest, &package->source, sizeof digest) != 0)
+        status =
+            ls__fail(error, LS_E_INVALID_ARGUMENT,
+                     "the code for '%s' is of another module than the program", package->target);
+    if (status == LS_OK)
+        status = lower_build(built, &ir, error);
+    if (status == LS_OK)
+        status = ls__ir_digest(ir, &built->lowered, error);
+    if (status != LS_OK)
+        return status;
+    uint32_t chunks = built->probed ? (built->probed->count + LS__PROBE_CHUNK - 1) / LS__PROBE_CHUNK
+                                    : package->chunk_count;
+    if (memcmp(&built->lowered, &package->lowered, sizeof digest) != 0 ||
+        chunks != package->chunk_count) {
+        ls__fail(error, LS_E_VERSION, "the code for '%s' is not what this library makes of it",
+                 package->target);
+        return ls__fail_hint(error, LS_E_VERSION, "make it again with this library");
+    }
+    bool own =
+        strcmp(package->target, target) == 0 && package->lower == package->entry->lowering(target);
+    return ls__probe_made(device, built->probed, package->lower, package->chunks, own, error);
+}
+
+static ls_status take_package(ls__built *built, const ls__package *package,
+                              ls__backend_program **program, ls_error *error)
+{
+    ls_device *device = built->device;
+    ls_status status = check_package(built, package, error);
+    /* Backends take aligned bytes. */
+    void *bytes = status == LS_OK ? ls__mem_alloc(package->code.size, 1) : NULL;
+    if (!bytes)
+        return status == LS_OK ? ls__fail_oom(error, package->code.size) : status;
+    memcpy(bytes, package->code.bytes, package->code.size);
+    ls__backend_code code = code_of(built);
+    code.bytes = bytes;
+    code.size = package->code.size;
+    status = device->backend->program_build(device->handle, &code, program, error);
+    ls__mem_free(bytes);
+    return status;
 }
 
 /* All of `built` from the cache on disk; LS_E_NOT_FOUND when something is missing. */
@@ -435,6 +496,11 @@ static ls_status make(ls__built *built, ls__backend_program **program, bool *sta
 {
     ls_device *device = built->device;
     *stale = false;
+    if (built->options.package) {
+        ls_status taken = take_package(built, built->options.package, program, error);
+        built->options.package = NULL;
+        return taken;
+    }
     if (restore(built, program) == LS_OK) {
         ls__built_keep(built);
         return LS_OK;
@@ -502,6 +568,10 @@ ls_status ls__build(ls_device *device, ls_module *module, const ls__build_option
     ls__build_options options = *asked;
     ls_status status = LS_OK;
     *built = NULL;
+    if (options.package) {
+        options.lower = options.package->lower;
+        return build_once(device, module, &options, built, error);
+    }
     if (device->backend->lowering)
         options.lower |= device->backend->lowering(device->handle);
     if (!device->caps.grid_barrier_native)

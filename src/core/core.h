@@ -270,6 +270,7 @@ typedef struct ls__build_options {
     uint32_t lower; /* forced by the caller */
     bool unchecked;
     bool quick; /* its code is no part of what is built, and may be there in both tiers */
+    const struct ls__package *package; /* made ahead, only for the call; NULL: made here */
 } ls__build_options;
 
 typedef enum ls__tier_state {

@@ -17,7 +17,7 @@
 #include "base/rng.h"
 #include "pass/pass.h"
 
-enum { CHUNK = 32, LANES = 512, SPECIALS = 16, OPERANDS = 3, IN_TYPES = 5 };
+enum { CHUNK = LS__PROBE_CHUNK, LANES = 512, SPECIALS = 16, OPERANDS = 3, IN_TYPES = 5 };
 
 /* --- operations ------------------------------------------------------------------------------- */
 static bool is_float(ls_type type)
@@ -219,8 +219,8 @@ static void fill_kernel(ls__ir_module *module, const ls__probe_key *keys, uint32
     }
 }
 
-static ls_status make_module(const ls__probe_key *keys, uint32_t count, uint32_t lower,
-                             bool optimize, ls__ir_module **module, ls_error *error)
+ls_status ls__probe_module(const ls__probe_key *keys, uint32_t count, uint32_t lower, bool optimize,
+                           ls__ir_module **module, ls_error *error)
 {
     ls__oom oom = {0};
     ls__pass_split splits[1];
@@ -326,20 +326,21 @@ static bool is_right(ls__probe_key key, const uint8_t *in, const uint8_t *out)
     return true;
 }
 
-/* Marks in `wrong` which of up to CHUNK operations the device gets wrong. */
+/* Marks in `wrong` which of up to CHUNK operations the device gets wrong. `made` as in
+ * ls__probe_run. */
 static ls_status judge(ls_device *device, const ls__probe_key *keys, uint32_t count, uint32_t lower,
-                       bool *wrong, ls_error *error)
+                       const ls__code_bytes *made, bool *wrong, ls_error *error)
 {
     ls__ir_module *module = NULL;
     uint64_t in_size = region(OPERANDS * IN_TYPES), out_size = region(count);
     uint8_t *in = ls__mem_alloc(in_size, 1), *out = ls__mem_alloc(out_size, 1);
     ls_status status = in && out ? LS_OK : ls__fail_oom(error, in_size + out_size);
     if (status == LS_OK)
-        status = make_module(keys, count, lower, device->backend->optimize, &module, error);
+        status = ls__probe_module(keys, count, lower, device->backend->optimize, &module, error);
     if (status == LS_OK) {
         fill_operands(in);
-        status =
-            ls__probe_run(device, module, keys->quick, LANES, in, in_size, out, out_size, error);
+        status = ls__probe_run(device, module, keys->quick, made, LANES, in, in_size, out, out_size,
+                               error);
     }
     for (uint32_t i = 0; i < count && status == LS_OK; i++)
         wrong[i] = !is_right(keys[i], in, out + region(i));
@@ -379,7 +380,7 @@ static ls_status settle(ls_device *device, const ls__probe_key *keys, uint32_t c
     bool first = true;
     memcpy(left, keys, count * sizeof *keys);
     while (count) {
-        ls_status status = judge(device, left, count, tried, wrong, error);
+        ls_status status = judge(device, left, count, tried, NULL, wrong, error);
         if (status != LS_OK)
             return status;
         uint32_t more = 0, kept = 0;
@@ -464,7 +465,7 @@ ls_status ls__probe_collect(const ls_device *device, const ls__ir_module *source
                             ls_error *error)
 {
     *set = NULL;
-    if (!device->probe)
+    if (device && !device->probe)
         return LS_OK;
     wanted *w = ls__mem_alloc(1, sizeof *w);
     *set = ls__mem_alloc(1, sizeof **set);
@@ -506,6 +507,37 @@ ls_status ls__probe_program(ls_device *device, const ls__probe_set *set, bool qu
         return ls__fail_oom(error, sizeof *w);
     ls_status status = probe_all(w, error);
     ls__mem_free(w);
+    return status;
+}
+
+static ls_status refuse_made(ls_device *device, ls__probe_key key, ls_error *error)
+{
+    char name[64];
+    spell(key, name, sizeof name);
+    ls__fail(error, LS_E_UNSUPPORTED,
+             "device '%s' computes '%s' wrongly with code that was made ahead", device->name, name);
+    return ls__fail_hint(error, LS_E_UNSUPPORTED,
+                         "build the program on the device, or make the code again with a lowering "
+                         "for it");
+}
+
+ls_status ls__probe_made(ls_device *device, const ls__probe_set *set, uint32_t lower,
+                         const ls__code_bytes *chunks, bool own, ls_error *error)
+{
+    ls_status status = LS_OK;
+    if (!device->probe || (own && ls__probe_knows(device, set, lower, false)))
+        return LS_OK;
+    for (uint32_t i = 0; i < set->count && status == LS_OK; i += CHUNK) {
+        bool wrong[CHUNK] = {false};
+        uint32_t count = set->count - i < CHUNK ? set->count - i : CHUNK;
+        status = judge(device, set->keys + i, count, lower, chunks + i / CHUNK, wrong, error);
+        for (uint32_t k = 0; k < count && status == LS_OK; k++) {
+            if (wrong[k])
+                status = refuse_made(device, set->keys[i + k], error);
+            else if (own)
+                ls__probe_record(device, set->keys[i + k], LS__PROBE_RIGHT);
+        }
+    }
     return status;
 }
 

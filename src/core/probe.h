@@ -40,7 +40,7 @@ typedef struct ls__probe_set {
     ls__probe_key keys[LS__PROBE_MAX_ROWS]; /* `quick` is false */
 } ls__probe_set;
 /* Of the source, and of what it was lowered to with `lower` (may be NULL). *set stays NULL on a
- * device that is trusted. ls__mem_free. */
+ * device that is trusted; NULL is any device. ls__mem_free. */
 ls_status ls__probe_collect(const ls_device *device, const ls__ir_module *source,
                             const ls__ir_module *lowered, uint32_t lower, ls__probe_set **set,
                             ls_error *error);
@@ -50,6 +50,20 @@ ls_status ls__probe_program(ls_device *device, const ls__probe_set *set, bool qu
                             ls_error *error);
 /* Whether all of them are known already, none is refused, and `lower` is enough. */
 bool ls__probe_knows(ls_device *device, const ls__probe_set *set, uint32_t lower, bool quick);
+
+/* Code that was made ahead (package.h) brings its own probe: one program for each chunk of its
+ * operations, in their order. `optimize`: as the backend has it. */
+enum { LS__PROBE_CHUNK = 32 };
+typedef struct ls__code_bytes {
+    const void *bytes;
+    size_t size;
+} ls__code_bytes;
+ls_status ls__probe_module(const ls__probe_key *keys, uint32_t count, uint32_t lower, bool optimize,
+                           ls__ir_module **module, ls_error *error);
+/* LS_E_UNSUPPORTED names an operation that the device computes wrongly with this code. `own`: it is
+ * code for the device's own target, and what is found goes for all of that. */
+ls_status ls__probe_made(ls_device *device, const ls__probe_set *set, uint32_t lower,
+                         const ls__code_bytes *chunks, bool own, ls_error *error);
 
 /* Adds what is known of an operation, unless that is known already. Takes the build_lock. */
 void ls__probe_record(ls_device *device, ls__probe_key key, ls__probe_verdict verdict);
@@ -64,9 +78,10 @@ static inline uint32_t ls__probe_lowering(const ls_device *device)
 }
 
 /* Runs one program on the device, outside of its queue and its counters (probe_run.c): `in` is
- * written to buffer 0 of its only kernel, and what `lanes` lanes write to buffer 1 is read back. */
-ls_status ls__probe_run(ls_device *device, const ls__ir_module *module, bool quick, uint32_t lanes,
-                        const void *in, uint64_t in_size, void *out, uint64_t out_size,
-                        ls_error *error);
+ * written to buffer 0 of its only kernel, and what `lanes` lanes write to buffer 1 is read back.
+ * `made`: its code; NULL: it is made here. */
+ls_status ls__probe_run(ls_device *device, const ls__ir_module *module, bool quick,
+                        const ls__code_bytes *made, uint32_t lanes, const void *in,
+                        uint64_t in_size, void *out, uint64_t out_size, ls_error *error);
 
 #endif

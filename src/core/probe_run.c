@@ -3,6 +3,8 @@
  * Running the probe's program: straight to the backend, so that it takes no stream, is in no trace,
  * and no counter of the device moves. The job stands in line behind what the device is running.
  */
+#include <string.h>
+
 #include "core/probe.h"
 #include "core/queue.h"
 
@@ -20,7 +22,8 @@ typedef struct run {
     void *bytes;         /* code */
 } run;
 
-static ls_status build(run *r, const ls__ir_module *module, bool quick, ls_error *error)
+static ls_status build(run *r, const ls__ir_module *module, bool quick, const ls__code_bytes *made,
+                       ls_error *error)
 {
     ls_device *device = r->device;
     const ls__ir_function *function = module->functions.items[1];
@@ -32,7 +35,13 @@ static ls_status build(run *r, const ls__ir_module *module, bool quick, ls_error
         .scalar_bytes = function->scalar_bytes};
     ls__backend_code code = {.module = module, .kernels = &r->kernel, .kernel_count = 1};
     ls_status status = LS_OK;
-    if (device->emit)
+    if (made) { /* backends take aligned bytes */
+        code.bytes = r->bytes = ls__mem_alloc(made->size, 1);
+        code.size = made->size;
+        if (!r->bytes)
+            return ls__fail_oom(error, made->size);
+        memcpy(r->bytes, made->bytes, made->size);
+    } else if (device->emit)
         status = ls__build_emit(device, &code, quick, &r->bytes, error);
     if (status == LS_OK)
         status = device->backend->program_build(device->handle, &code, &r->program, error);
@@ -105,15 +114,15 @@ static void finish(run *r)
     ls__mem_free(r);
 }
 
-ls_status ls__probe_run(ls_device *device, const ls__ir_module *module, bool quick, uint32_t lanes,
-                        const void *in, uint64_t in_size, void *out, uint64_t out_size,
-                        ls_error *error)
+ls_status ls__probe_run(ls_device *device, const ls__ir_module *module, bool quick,
+                        const ls__code_bytes *made, uint32_t lanes, const void *in,
+                        uint64_t in_size, void *out, uint64_t out_size, ls_error *error)
 {
     run *r = ls__mem_alloc(1, sizeof *r);
     if (!r)
         return ls__fail_oom(error, sizeof *r);
     r->device = r->owner.device = device;
-    ls_status status = build(r, module, quick, error);
+    ls_status status = build(r, module, quick, made, error);
     if (status == LS_OK)
         status = make_buffers(r, in, in_size, out_size, error);
     r->command = (ls__command){.kind = LS__COMMAND_DISPATCH,

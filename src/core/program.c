@@ -3,7 +3,7 @@
  * device. */
 #include <string.h>
 
-#include "core/core.h"
+#include "core/package.h"
 
 void ls__program_retain(ls_program *program)
 {
@@ -26,12 +26,40 @@ void ls__program_release(ls_program *program)
     atomic_fetch_sub(&device->objects, 1);
 }
 
+/* From code that was made ahead where some was given. */
+static ls_status build_on(ls_device *device, ls_program *program, const ls_program_params *params,
+                          const ls__build_options *options, ls_error *error)
+{
+    ls__build_options how = *options;
+    ls__package *package = NULL;
+    ls_status status = LS_OK;
+    if (params->codes && device->emit) {
+        package = ls__mem_alloc(1, sizeof *package);
+        status = package
+                     ? ls__package_choose(device, params->codes, params->code_count, package, error)
+                     : ls__fail_oom(error, sizeof *package);
+        if (status == LS_OK && package->unchecked != options->unchecked)
+            status = ls__fail(error, LS_E_INVALID_ARGUMENT, "the code for '%s' was made %s checks",
+                              package->target, package->unchecked ? "without" : "with");
+        if (status == LS_OK && device->watches)
+            status = ls__fail(error, LS_E_UNSUPPORTED,
+                              "device '%s' checks bounds, which code made ahead does not report",
+                              device->name);
+        how.package = package;
+        how.quick = false;
+    }
+    if (status == LS_OK)
+        status = ls__build(device, program->module, &how, &program->built, error);
+    ls__mem_free(package);
+    return status;
+}
+
 /* Builds on the program's own device, or on the fallback where the own one cannot. */
 static ls_status build_somewhere(ls_program *program, const ls_program_params *params,
                                  const ls__build_options *options, ls_error *error)
 {
     ls_error why; /* not `error`, which stays as it is when the fallback is taken */
-    ls_status status = ls__build(program->device, program->module, options, &program->built, &why);
+    ls_status status = build_on(program->device, program, params, options, &why);
     if (status == LS_OK)
         return LS_OK;
     if (status != LS_E_UNSUPPORTED || !params->fallback) {
@@ -44,7 +72,7 @@ static ls_status build_somewhere(ls_program *program, const ls_program_params *p
         return ls__fail_oom(error, sizeof why.message);
     status = ls__device_check(params->fallback, error);
     if (status == LS_OK)
-        status = ls__build(params->fallback, program->module, options, &program->built, error);
+        status = build_on(params->fallback, program, params, options, error);
     if (status != LS_OK)
         return status;
     atomic_fetch_add(&params->fallback->objects, 1);
@@ -84,6 +112,11 @@ static ls_status check_params(ls_device *device, const ls_module *module,
     if (params->tier != LS_TIER_OPTIMIZED && params->tier != LS_TIER_QUICK)
         return ls__fail(error, LS_E_INVALID_ARGUMENT, "ls_program_create: there is no tier %d",
                         (int)params->tier);
+    if (params->code_count && !params->codes)
+        return ls__fail(error, LS_E_INVALID_ARGUMENT, "ls_program_create: no codes were given");
+    if (params->codes && params->lower)
+        return ls__fail(error, LS_E_INVALID_ARGUMENT,
+                        "ls_program_create: code made ahead is lowered already");
     options->unchecked = params->unchecked;
     options->quick = params->tier == LS_TIER_QUICK;
     ls_status status = ls__lower_parse(params->lower, &options->lower, error);

@@ -22,7 +22,7 @@ class Help(cli.Case):
         self.good(*command)
 
     def texts(self):
-        for command in ([], ["run"], ["compile"], ["devices"], ["conform"], ["sim"], ["cosim"], ["generate"], ["chat"], ["verify"], ["perplexity"], ["bench-llm"], ["inspect"],
+        for command in ([], ["run"], ["compile"], ["bundle"], ["devices"], ["conform"], ["sim"], ["cosim"], ["generate"], ["chat"], ["verify"], ["perplexity"], ["bench-llm"], ["inspect"],
                         ["tokenize"]):
             yield " ".join(command) or "lockstep", self.good(*command, "--help")
 

@@ -43,6 +43,7 @@ ALLOWED = {
     "cosim": ["public", "base", "netlist"],
     # What the commands sim and cosim share: configuration, waveforms. Through public headers only.
     "testbench": ["public", "base"],
+    "bundle": ["public", "base"],
     "conform": ["public", "base"],
     "cli": ["public", "base", "conform", "testbench"],
 }

@@ -25,7 +25,7 @@ _lockstep()
     fi
 
     if ((COMP_CWORD == 1)); then
-        COMPREPLY=($(compgen -W "run compile devices conform sim cosim generate chat verify perplexity bench-llm inspect tokenize --version $common" -- "$current"))
+        COMPREPLY=($(compgen -W "run compile bundle devices conform sim cosim generate chat verify perplexity bench-llm inspect tokenize --version $common" -- "$current"))
         return
     fi
     case $previous in
@@ -85,7 +85,7 @@ _lockstep()
         COMPREPLY=($(compgen -f -- "$current"))
         return
         ;;
-    --cache)
+    --cache | --check)
         COMPREPLY=($(compgen -d -- "$current"))
         return
         ;;
@@ -127,6 +127,7 @@ _lockstep()
         common+=" --out-of-bounds --unchecked --lower --sanitize --schedule --trace --quiet"
         ;;
     compile) common+=" --emit --kernel --target --after --lower --output --define" ;;
+    bundle) common+=" --output --define --target --name --lower --unchecked --check" ;;
     devices) common+=" --verbose" ;;
     generate | chat)
         common+=" --model --tokens --stop --system --date --context --temperature --top-k --top-p --min-p --typical --logit-bias --seed"

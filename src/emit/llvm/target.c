@@ -143,6 +143,17 @@ bool ls__llvm_target_runs(const char *text)
     return wanted.level <= native.level && (!wanted.avx512vnni || native.avx512vnni);
 }
 
+bool ls__llvm_target_suits(const char *code, const char *device)
+{
+    ls__llvm_target made, have;
+    if (strncmp(code, "native", 6) == 0 || !ls__llvm_target_parse(code, &made) || made.quick ||
+        !ls__llvm_target_parse(device, &have))
+        return false;
+    return (made.level == LS__LLVM_NEON) == (have.level == LS__LLVM_NEON) &&
+           made.level <= have.level && made.avx512vnni <= have.avx512vnni &&
+           made.avxvnni <= have.avxvnni;
+}
+
 bool ls__llvm_target_resolve(const char *text, char target[LS__LLVM_TARGET_BYTES])
 {
     static const char native_word[] = "native";

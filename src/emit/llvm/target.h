@@ -29,6 +29,17 @@ bool ls__llvm_target_runs(const char *target);
  * or too long. */
 bool ls__llvm_target_resolve(const char *text, char target[LS__LLVM_TARGET_BYTES]);
 
+/* Whether code made for `code` runs on a CPU of which all that is known is `device`; both spelled
+ * out: neither `native` nor a tier. */
+bool ls__llvm_target_suits(const char *code, const char *device);
+
+/* Those that code is made for ahead, best first: of this library's own architecture. */
+#if defined(__x86_64__)
+#define LS__LLVM_TARGETS_AHEAD "avx512 avx2 sse2"
+#else
+#define LS__LLVM_TARGETS_AHEAD "neon"
+#endif
+
 /* Levels and options that this machine can run, for messages: "native, avx2, sse2; ...". The tier
  * is left out. */
 void ls__llvm_target_list(char *text, size_t size);

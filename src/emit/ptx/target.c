@@ -39,6 +39,13 @@ const char *ls__ptx_target_for(uint32_t major, uint32_t minor, bool grid)
 
 /* A GPU has the rest: correctly rounded division and square root, fma, 64-bit integers, dp4a, warps
  * of 32 lanes. Bounds and the one NaN are a comparison each where they are met. */
+bool ls__ptx_target_suits(const char *code, const char *device)
+{
+    ls__ptx_target made, have;
+    return ls__ptx_target_parse(code, &made) && ls__ptx_target_parse(device, &have) &&
+           made.architecture <= have.architecture && made.grid <= have.grid;
+}
+
 uint32_t ls__ptx_lowering(const char *text)
 {
     ls__ptx_target target;

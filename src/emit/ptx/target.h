@@ -26,6 +26,12 @@ bool ls__ptx_target_parse(const char *text, ls__ptx_target *target);
 /* The text for a device of compute capability `major`.`minor` (static), or NULL below 7.5. */
 const char *ls__ptx_target_for(uint32_t major, uint32_t minor, bool grid);
 
+/* Whether code made for `code` runs on a device of the target `device`. */
+bool ls__ptx_target_suits(const char *code, const char *device);
+
+/* Those that code is made for ahead, best first. */
+#define LS__PTX_TARGETS_AHEAD "sm_90 sm_80 sm_75"
+
 /* LS__LOWER_* bits (ir/lowering.h): what a module must have been lowered by before it is emitted.
  */
 uint32_t ls__ptx_lowering(const char *target);

@@ -76,6 +76,13 @@ bool ls__spirv_target_runs(const ls__spirv_target *wanted, const ls__spirv_targe
     return true;
 }
 
+bool ls__spirv_target_suits(const char *code, const char *device)
+{
+    ls__spirv_target made, have;
+    return ls__spirv_target_parse(code, &made) && ls__spirv_target_parse(device, &have) &&
+           made.llvmpipe == have.llvmpipe && ls__spirv_target_runs(&made, &have);
+}
+
 uint32_t ls__spirv_lowering(const char *text)
 {
     ls__spirv_target target;

@@ -51,6 +51,16 @@ void ls__spirv_target_print(const ls__spirv_target *target, char text[LS__SPIRV_
 /* Whether what is made for `wanted` runs where `device` describes what there is. */
 bool ls__spirv_target_runs(const ls__spirv_target *wanted, const ls__spirv_target *device);
 
+/* The same of texts; false when one is malformed. What a driver is wrong about must be known to the
+ * code. */
+bool ls__spirv_target_suits(const char *code, const char *device);
+
+/* Those that code is made for ahead, best first: a usual GPU, any device, and llvmpipe. */
+#define LS__SPIRV_TARGETS_AHEAD                                                                    \
+    "vulkan1.2+szinp32+rte32+denorm32+i8+i16+dot8+subgroup32+fma "                                 \
+    "vulkan1.2 "                                                                                   \
+    "vulkan1.2+szinp32+szinp64+rte32+rte64+i8+i16+dot8+div+sqrt+llvmpipe"
+
 /* LS__LOWER_* bits (ir/lowering.h): what a module must have been lowered by before it is emitted.
  */
 uint32_t ls__spirv_lowering(const char *target);
