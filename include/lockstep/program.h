@@ -98,11 +98,15 @@ LS_API void ls_module_destroy(ls_module **module); /* programs built from it sta
 LS_API ls_status ls_module_transform(const ls_module *module, const char *stop_after,
                                      const char *lower, ls_module **result, ls_error *error);
 
-/* Code of one kernel, for looking at and for other tools: `format` "spirv" is a module for Vulkan
- * (docs/spirv.md). `target` is what it is for (NULL = "vulkan1.2", the least a device may be);
- * `kernel` may be NULL when there is only one. One that is split at grid barriers is several, of
- * which the others are named "__kernel_1" and so on. The module is optimised, and lowered as the
- * target needs. Bytes are released with ls_bytes_destroy. LS_E_UNSUPPORTED: this build cannot. */
+/* Code without a device, for looking at and for other tools. The module is optimised, and lowered
+ * as the target needs; a kernel that is split at grid barriers is several, of which the others are
+ * named "__kernel_1" and so on. `format`:
+ *   "spirv"  one kernel as a module for Vulkan (docs/spirv.md). `target` NULL = "vulkan1.2", the
+ *            least a device may be; `kernel` may be NULL when there is only one.
+ *   "ptx"    a module for CUDA, as text without a 0 behind it (docs/ptx.md). `target` NULL =
+ *            "sm_75", the oldest architecture; `kernel` NULL = all.
+ * Bytes are released with ls_bytes_destroy. LS_E_UNSUPPORTED: this build cannot, or a library that
+ * it needs is not there. */
 LS_API ls_status ls_module_emit(const ls_module *module, const char *format, const char *target,
                                 const char *kernel, void **bytes, size_t *size, ls_error *error);
 

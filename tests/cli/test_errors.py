@@ -55,9 +55,18 @@ class CommandLine(cli.Case):
         self.bad("compile", says="which file", status=2)
         self.bad("compile", "a.kc", "b.kc", says="one file at a time", status=2)
         self.bad("compile", "saxpy.kc", "--emit", "exe", says="ir, irb, spirv", status=2)
-        self.bad("compile", "saxpy.kc", "--kernel", "saxpy", says="--emit spirv", status=2)
+        self.bad("compile", "saxpy.kc", "--kernel", "saxpy", says="--emit spirv and ptx",
+                 status=2)
         self.bad("compile", "saxpy.kc", "--emit", "spirv", "--after", "all", says="--after",
                  status=2)
+        self.bad("compile", "saxpy.kc", "--emit", "spirv", "--arch", "sm_80", says="--emit ptx",
+                 status=2)
+        self.bad("compile", "saxpy.kc", "--emit", "ptx", "--target", "sm_80", says="--arch",
+                 status=2)
+        self.bad("compile", "saxpy.kc", "--emit", "ptx", "--arch", "sm_70",
+                 says=["sm_70", "sm_75, sm_80, sm_90"])
+        self.bad("compile", "saxpy.kc", "--emit", "ptx", "--kernel", "daxpy",
+                 says=["no kernel 'daxpy'", "saxpy"])
         self.bad("compile", "saxpy.kc", "--emit", "spirv", "--target", "metal",
                  says=["metal", "vulkan1.2"])
         self.bad("compile", "saxpy.kc", "--emit", "spirv", "--kernel", "daxpy",

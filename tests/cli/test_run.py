@@ -190,6 +190,24 @@ class Run(cli.Case):
             self.assertEqual(result.returncode, 1)
             self.assertIn("spirv-dis", result.stderr)
 
+    def test_ptx(self):
+        self.write("two.kc", "kernel void first(u32 *y) { y[global_id(0)] = 1u; }\n"
+                             "kernel workgroup(8) void second(u32 *y) { y[0] = 2u; }\n")
+        result = self.run_command("compile", "two.kc", "--emit", "ptx")
+        if result.returncode and ("code generator for PTX" in result.stderr or
+                                  "libLLVM" in result.stderr):
+            self.skipTest(result.stderr)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn(".target sm_75", result.stdout)
+        self.assertEqual(result.stdout.count(".visible .entry"), 2)
+        self.assertIn("// ls_kernel_1 is first, in blocks of 64 lanes\n", result.stdout)
+        self.good("compile", "two.kc", "--emit", "ptx", "--arch", "sm_90+grid", "-k", "second",
+                  "-o", "second.ptx")
+        text = self.path("second.ptx").read_text()
+        self.assertIn(".target sm_90", text)
+        self.assertIn("is second, in blocks of 8 lanes", text)
+        self.assertEqual(text.count(".visible .entry"), 1)
+
     def test_include(self):
         self.write("part.kc", "static f32 twice(f32 x) { return x + x; }\n")
         self.write("t.kc", '#include "part.kc"\n'

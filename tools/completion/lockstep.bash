@@ -48,7 +48,11 @@ _lockstep()
         return
         ;;
     --emit)
-        COMPREPLY=($(compgen -W "ir irb spirv spirv-text" -- "$current"))
+        COMPREPLY=($(compgen -W "ir irb spirv spirv-text ptx" -- "$current"))
+        return
+        ;;
+    --arch)
+        COMPREPLY=($(compgen -W "sm_75 sm_80 sm_90" -- "$current"))
         return
         ;;
     --form)

@@ -25,6 +25,8 @@ static const char *const initializers[] = {
     "LLVMInitializeX86TargetMC",       "LLVMInitializeX86AsmPrinter",
     "LLVMInitializeAArch64TargetInfo", "LLVMInitializeAArch64Target",
     "LLVMInitializeAArch64TargetMC",   "LLVMInitializeAArch64AsmPrinter",
+    "LLVMInitializeNVPTXTargetInfo",   "LLVMInitializeNVPTXTarget",
+    "LLVMInitializeNVPTXTargetMC",     "LLVMInitializeNVPTXAsmPrinter",
 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;

@@ -7,14 +7,13 @@
  * does not name: intrinsics that every level has instructions for, and calls of the module's own
  * functions. What it gives up on all the same is an error (ls__llvm_guard) that costs some memory.
  */
-#include <stdio.h>
 #include <string.h>
 
-#include "base/arena.h"
 #include "base/mem.h"
 #include "base/status.h"
 #include "emit/llvm/build.h"
 #include "emit/llvm/emit.h"
+#include "emit/llvm/session.h"
 
 const char ls__llvm_version[] = "LLVM " LLVM_VERSION_STRING;
 
@@ -61,20 +60,14 @@ static const char *const allowed[] = {
 static const char *const need_more_than_sse2[] = {"llvm.fma", "llvm.floor", "llvm.ceil",
                                                   "llvm.trunc", "llvm.roundeven"};
 
-/* An overloaded name continues with a dot. */
-static bool names(const char *entry, const char *name, size_t length)
-{
-    size_t n = strlen(entry);
-    return length >= n && memcmp(entry, name, n) == 0 && (length == n || name[n] == '.');
-}
-
 static bool is_allowed(const emitter *e, const char *name, size_t length)
 {
     bool found = false;
     for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++)
-        found |= names(allowed[i], name, length);
+        found |= ls__llvm_names(allowed[i], name, length);
     for (size_t i = 0; i < sizeof need_more_than_sse2 / sizeof *need_more_than_sse2; i++) {
-        if (e->target.level == LS__LLVM_SSE2 && names(need_more_than_sse2[i], name, length))
+        if (e->target.level == LS__LLVM_SSE2 &&
+            ls__llvm_names(need_more_than_sse2[i], name, length))
             return false;
     }
     return found;
@@ -90,32 +83,10 @@ static ls_status check_module(const emitter *e, ls_error *error)
             return ls__fail(error, LS_E_INTERNAL, "the code generator called '%.*s'", (int)length,
                             name);
     }
-    char *message = NULL;
-    if (l->VerifyModule(e->out, LLVMReturnStatusAction, &message)) {
-        ls__fail(error, LS_E_INTERNAL, "LLVM refuses the code: %s", message);
-        l->DisposeMessage(message);
-        return LS_E_INTERNAL;
-    }
-    l->DisposeMessage(message);
-    return LS_OK;
+    return ls__llvm_verify(e, error);
 }
 
 /* --- the module ------------------------------------------------------------------------------- */
-
-static void init_types(emitter *e)
-{
-    const ls__llvm *l = e->l;
-    e->i1 = l->IntTypeInContext(e->context, 1);
-    e->i8 = l->IntTypeInContext(e->context, 8);
-    e->i16 = l->IntTypeInContext(e->context, 16);
-    e->i32 = l->IntTypeInContext(e->context, 32);
-    e->i64 = l->IntTypeInContext(e->context, 64);
-    e->f16 = l->HalfTypeInContext(e->context);
-    e->f32 = l->FloatTypeInContext(e->context);
-    e->f64 = l->DoubleTypeInContext(e->context);
-    e->ptr = l->PointerTypeInContext(e->context, 0);
-    e->void_type = l->VoidTypeInContext(e->context);
-}
 
 static ls_status emit_functions(emitter *e, ls_error *error)
 {
@@ -165,35 +136,18 @@ static bool has_huge_function(const emitter *e)
     return false;
 }
 
-static LLVMTargetMachineRef create_machine(const emitter *e, ls_error *error)
+static LLVMTargetMachineRef create_machine(emitter *e, ls_error *error)
 {
-    const ls__llvm *l = e->l;
-    LLVMTargetRef target;
-    char *message = NULL;
-    if (l->GetTargetFromTriple(e->target.triple, &target, &message)) {
-        ls__fail(error, LS_E_UNSUPPORTED, "libLLVM: %s", message);
-        l->DisposeMessage(message);
-        return NULL;
-    }
     bool quick = e->is_generated_quickly;
-    LLVMTargetMachineOptionsRef options = l->CreateTargetMachineOptions();
-    l->TargetMachineOptionsSetCPU(options, e->target.cpu);
-    l->TargetMachineOptionsSetFeatures(options, e->target.features);
-    l->TargetMachineOptionsSetCodeGenOptLevel(options, quick ? LLVMCodeGenLevelNone
-                                                             : LLVMCodeGenLevelDefault);
-    l->TargetMachineOptionsSetRelocMode(options, LLVMRelocPIC);
-    l->TargetMachineOptionsSetCodeModel(options, LLVMCodeModelSmall);
-    LLVMTargetMachineRef machine =
-        l->CreateTargetMachineWithOptions(target, e->target.triple, options);
-    l->DisposeTargetMachineOptions(options);
-    if (!machine) {
-        ls__fail(error, LS_E_UNSUPPORTED, "libLLVM cannot generate code for %s", e->target.triple);
-        return NULL;
-    }
-    if (quick) {
+    ls__llvm_machine how = {.triple = e->target.triple,
+                            .cpu = e->target.cpu,
+                            .features = e->target.features,
+                            .level = quick ? LLVMCodeGenLevelNone : LLVMCodeGenLevelDefault};
+    LLVMTargetMachineRef machine = ls__llvm_create_machine(e, &how, error);
+    if (machine && quick) {
         /* GlobalISel, which is faster on vectors of one register, gives up on those of several. */
-        l->SetTargetMachineGlobalISel(machine, 0);
-        l->SetTargetMachineFastISel(machine, 1);
+        e->l->SetTargetMachineGlobalISel(machine, 0);
+        e->l->SetTargetMachineFastISel(machine, 1);
     }
     return machine;
 }
@@ -208,66 +162,14 @@ static LLVMTargetMachineRef create_machine(const emitter *e, ls_error *error)
 #define UNROLLING "loop(loop-rotate,indvars,loop-unroll-full),sroa,instcombine<no-verify-fixpoint>,"
 #define AFTER_UNROLLING "early-cse<memssa>,simplifycfg),deadargelim"
 
-static ls_status run_passes(const emitter *e, LLVMTargetMachineRef machine, ls_error *error)
+static ls_status run_passes(emitter *e, LLVMTargetMachineRef machine, ls_error *error)
 {
-    const ls__llvm *l = e->l;
-    (void)machine;
-    LLVMPassBuilderOptionsRef options = l->CreatePassBuilderOptions();
-    l->PassBuilderOptionsSetLoopVectorization(options, 0);
-    l->PassBuilderOptionsSetSLPVectorization(options, 0);
     const char *pipeline = BEFORE_UNROLLING AFTER_UNROLLING;
     if (e->target.quick)
         pipeline = "function(mem2reg,early-cse,dce)";
     else if (e->has_short_loops)
         pipeline = BEFORE_UNROLLING UNROLLING AFTER_UNROLLING;
-    LLVMErrorRef failure = l->RunPasses(e->out, pipeline, machine, options);
-    l->DisposePassBuilderOptions(options);
-    if (!failure)
-        return LS_OK;
-    char *message = l->GetErrorMessage(failure);
-    ls__fail(error, LS_E_INTERNAL, "LLVM's passes: %s", message);
-    return LS_E_INTERNAL;
-}
-
-typedef struct diagnosis {
-    const ls__llvm *l;
-    bool failed;
-    char text[256];
-} diagnosis;
-
-static void on_diagnostic(LLVMDiagnosticInfoRef info, void *context)
-{
-    diagnosis *d = context;
-    if (d->l->GetDiagInfoSeverity(info) != LLVMDSError)
-        return;
-    char *text = d->l->GetDiagInfoDescription(info);
-    d->failed = true;
-    snprintf(d->text, sizeof d->text, "%s", text);
-    d->l->DisposeMessage(text);
-}
-
-static ls_status generate(const emitter *e, LLVMTargetMachineRef machine, const diagnosis *d,
-                          void **bytes, size_t *size, ls_error *error)
-{
-    const ls__llvm *l = e->l;
-    char *message = NULL;
-    LLVMMemoryBufferRef buffer = NULL;
-    if (l->TargetMachineEmitToMemoryBuffer(machine, e->out, LLVMObjectFile, &message, &buffer)) {
-        ls__fail(error, LS_E_INTERNAL, "LLVM's code generator: %s", message);
-        l->DisposeMessage(message);
-        return LS_E_INTERNAL;
-    }
-    ls_status status = LS_OK;
-    *size = l->GetBufferSize(buffer);
-    *bytes = NULL;
-    if (d->failed)
-        status = ls__fail(error, LS_E_INTERNAL, "LLVM's code generator: %s", d->text);
-    else if (!(*bytes = ls__mem_alloc(*size, 1)))
-        status = ls__fail_oom(error, *size);
-    else
-        memcpy(*bytes, l->GetBufferStart(buffer), *size);
-    l->DisposeMemoryBuffer(buffer);
-    return status;
+    return ls__llvm_run_passes(e, machine, pipeline, error);
 }
 
 /* --- entry points ----------------------------------------------------------------------------- */
@@ -287,17 +189,13 @@ static ls_status print(const emitter *e, char **text, ls_error *error)
     return *text ? LS_OK : ls__fail_oom(error, 0);
 }
 
-static ls_status compile(emitter *e, const job *j, const diagnosis *d, ls_error *error)
+static ls_status compile(emitter *e, void *context, ls_error *error)
 {
-    const ls__llvm *l = e->l;
+    const job *j = context;
     e->is_generated_quickly = e->target.quick || has_huge_function(e);
     LLVMTargetMachineRef machine = create_machine(e, error);
     if (!machine)
         return LS_E_UNSUPPORTED;
-    LLVMTargetDataRef layout = l->CreateTargetDataLayout(machine);
-    l->SetModuleDataLayout(e->out, layout);
-    l->DisposeTargetData(layout);
-    l->SetTarget(e->out, e->target.triple);
     ls_status status = emit_functions(e, error);
     if (status == LS_OK && (j->bytes || j->optimized))
         status = run_passes(e, machine, error);
@@ -305,60 +203,18 @@ static ls_status compile(emitter *e, const job *j, const diagnosis *d, ls_error 
     if (status == LS_OK && j->text)
         status = print(e, j->text, error);
     if (status == LS_OK && j->bytes)
-        status = generate(e, machine, d, j->bytes, j->size, error);
-    l->DisposeTargetMachine(machine);
+        status = ls__llvm_generate(e, machine, LLVMObjectFile, j->bytes, j->size, error);
+    e->l->DisposeTargetMachine(machine);
     return status;
 }
 
-typedef struct compilation {
-    emitter e;
-    const job *job;
-    diagnosis d;
-    ls_status status;
-    ls_error *error;
-    ls__oom oom;
-} compilation;
-
-static void guarded(void *context)
+static ls_status run(const ls__ir_module *module, const char *target, job *j, ls_error *error)
 {
-    compilation *c = context;
-    if (setjmp(c->oom.jump))
-        c->status = ls__oom_status(&c->oom, c->error);
-    else
-        c->status = compile(&c->e, c->job, &c->d, c->error);
-}
-
-static ls_status run(const ls__ir_module *module, const char *target, const job *j, ls_error *error)
-{
-    ls__arena arena;
-    compilation c = {.e.module = module, .job = j, .error = error};
-    emitter e = c.e;
+    emitter e = {.module = module};
     if (!ls__llvm_target_parse(target, &e.target))
         return ls__fail(error, LS_E_INVALID_ARGUMENT, "no such code generator target: '%s'",
                         target);
-    ls_status status = ls__llvm_begin(&e.l, error);
-    if (status != LS_OK)
-        return status;
-    ls__arena_init(&arena, &c.oom, 0);
-    e.arena = &arena;
-    e.context = e.l->ContextCreate();
-    e.l->ContextSetDiagnosticHandler(e.context, on_diagnostic, &c.d);
-    e.l->ContextSetDiscardValueNames(e.context, 1);
-    e.out = e.l->ModuleCreateWithNameInContext("lockstep", e.context);
-    e.b = e.l->CreateBuilderInContext(e.context);
-    init_types(&e);
-    c.d.l = e.l;
-    c.e = e;
-    status = ls__llvm_guard(guarded, &c, error);
-    if (status == LS_OK) { /* else LLVM's part is lost */
-        status = c.status;
-        e.l->DisposeBuilder(e.b);
-        e.l->DisposeModule(e.out);
-        e.l->ContextDispose(e.context);
-    }
-    ls__llvm_end();
-    ls__arena_finish(&arena);
-    return status;
+    return ls__llvm_session(&e, compile, j, error);
 }
 
 ls_status ls__llvm_emit(const ls__ir_module *module, const char *target, bool unchecked,

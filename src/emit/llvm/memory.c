@@ -101,7 +101,7 @@ static lv canonical_16(unit *u, lv bits, uint64_t infinity, uint64_t nan)
                      mk_k(u, bits, nan), bits);
 }
 
-static lv to_bits(unit *u, const ls__ir_inst *inst, lv value)
+lv ls__llvm_to_memory(unit *u, const ls__ir_inst *inst, lv value)
 {
     ls_mem mem = (ls_mem)inst->mem;
     bool raw = (inst->flags & LS__IR_RAW) != 0;
@@ -527,10 +527,10 @@ void ls__llvm_emit_store(unit *u, const ls__ir_inst *inst)
 
     if (!of_lane && offset.scalar) {
         lv one = value.scalar ? value.scalar : of_an_active_lane(u, value.vector);
-        store_scalar(u, inst, &p, offset.scalar, to_bits(u, inst, one));
+        store_scalar(u, inst, &p, offset.scalar, ls__llvm_to_memory(u, inst, one));
         return;
     }
-    lv bits = to_bits(u, inst, ls__llvm_vector(u, inst->args[1]));
+    lv bits = ls__llvm_to_memory(u, inst, ls__llvm_vector(u, inst->args[1]));
     lv common = common_offset(u, inst);
     if (common)
         store_common(u, inst, &p, common, bits);

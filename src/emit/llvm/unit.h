@@ -11,6 +11,7 @@
  * runs under a mask (flow.c). A workgroup runs its strands one after another; where they must meet,
  * the kernel is cut into segments, each run by all strands before the next begins (segment.c).
  *
+ *     session.c   what any code generator of this library needs around it; emit/ptx uses it, too
  *     emit.c      module to object: passes of LLVM, code generation, what the module may contain
  *     kernel.c    entry points, the loop over workgroups, functions and calls
  *     plan.c      what is decided before anything is emitted: cuts, masks, what must be kept where
@@ -65,11 +66,18 @@ enum { ZEROS_BYTES = 256 }; /* a vector of the widest strand */
  * program is generated quickly. Who makes such programs keeps them in noinline pieces. */
 enum { LONG_FUNCTION = 6000, HUGE_FUNCTION = 24000 };
 
+typedef struct ls__llvm_diagnosis { /* the last error that LLVM reported and went on from */
+    const ls__llvm *l;
+    bool failed;
+    char text[256];
+} ls__llvm_diagnosis;
+
 typedef struct emitter { /* one module */
     const ls__llvm *l;
     const ls__ir_module *module;
     ls__llvm_target target;
     ls__arena *arena;
+    ls__llvm_diagnosis *diagnosis;
     LLVMContextRef context;
     LLVMModuleRef out;
     LLVMBuilderRef b;
@@ -259,6 +267,10 @@ lv ls__llvm_vector(unit *u, ls_value value); /* the value by lane; with width 1 
 lv ls__llvm_same(val v);                     /* the value of all lanes, or NULL: not known to be */
 lv ls__llvm_spread(unit *u, lv base, int64_t stride); /* base + lane * stride, by lane */
 lv ls__llvm_range_of(unit *u, ls_base base);          /* bytes of an object, i64 */
+lv ls__llvm_constant(unit *u, const ls__ir_inst *inst);
+lv ls__llvm_function_param(unit *u, const ls__ir_inst *inst); /* of a function, not of a kernel */
+/* Of linear local ids in dimension d. */
+lv ls__llvm_coordinate(unit *u, lv linear, uint32_t d);
 /* A scalar may be given for any value. */
 void ls__llvm_define(unit *u, const ls__ir_inst *inst, val value);
 void ls__llvm_set_var(unit *u, ls_var var, lv scalar, lv vector);
@@ -277,6 +289,7 @@ typedef struct access {
 } access;
 
 lv ls__llvm_from_memory(unit *u, ls_mem mem, lv bits); /* integers of its width, extended */
+lv ls__llvm_to_memory(unit *u, const ls__ir_inst *inst, lv value); /* what a store writes */
 uint32_t ls__llvm_local_element(const unit *u, uint32_t index);
 void ls__llvm_emit_load(unit *u, const ls__ir_inst *inst);
 void ls__llvm_emit_store(unit *u, const ls__ir_inst *inst);

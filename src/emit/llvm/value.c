@@ -111,7 +111,7 @@ static lv modulo_const(unit *u, lv a, uint32_t divisor)
 }
 
 /* Linear ids divided by what lies before dimension d, modulo its size. */
-static lv coordinate(unit *u, lv linear, uint32_t d)
+lv ls__llvm_coordinate(unit *u, lv linear, uint32_t d)
 {
     uint32_t before = d == 0 ? 1 : d == 1 ? u->workgroup[0] : u->workgroup[0] * u->workgroup[1];
     lv place = divide_const(u, linear, before);
@@ -125,15 +125,15 @@ static val local_id(unit *u, uint32_t d)
     if (u->workgroup[d] == 1)
         return scalar_val(mk_i32(u, 0));
     if (u->width == 1)
-        return scalar_val(coordinate(u, u->first_lane, d));
+        return scalar_val(ls__llvm_coordinate(u, u->first_lane, d));
     if (d == 0 && u->workgroup[0] % u->width == 0)
-        return consecutive(u, coordinate(u, u->first_lane, 0));
+        return consecutive(u, ls__llvm_coordinate(u, u->first_lane, 0));
     if (before % u->width == 0) { /* the same in a strand, although the analysis cannot say so */
-        lv scalar = coordinate(u, u->first_lane, d);
+        lv scalar = ls__llvm_coordinate(u, u->first_lane, d);
         return (val){.vector = ls__llvm_splat(u, scalar), .base = scalar, .no_wrap = true};
     }
     lv linear = mk_add(u, ls__llvm_splat(u, u->first_lane), u->lanes);
-    return (val){.vector = coordinate(u, linear, d)};
+    return (val){.vector = ls__llvm_coordinate(u, linear, d)};
 }
 
 static bool is_power_of_two(uint32_t n)
@@ -210,7 +210,7 @@ static lv param_bits(unit *u, const ls__ir_param *param, uint32_t index)
 
 /* A function's parameters are values; reading them goes by the bytes of the scalar block they stand
  * for. */
-static lv function_param(unit *u, const ls__ir_inst *inst)
+lv ls__llvm_function_param(unit *u, const ls__ir_inst *inst)
 {
     uint32_t bytes = ls__ir_mem_bytes((ls_mem)inst->mem), scalar = 0;
     lv all = NULL;
@@ -238,7 +238,7 @@ static lv function_param(unit *u, const ls__ir_inst *inst)
 static val param(unit *u, const ls__ir_inst *inst)
 {
     if (!u->function->is_kernel) {
-        lv value = function_param(u, inst);
+        lv value = ls__llvm_function_param(u, inst);
         return u->width == 1 ? scalar_val(value) : (val){.vector = value};
     }
     /* The entry block reads it once: later stores of the kernel could alias it for all LLVM knows.
@@ -253,7 +253,7 @@ static val param(unit *u, const ls__ir_inst *inst)
     return scalar_val(value);
 }
 
-static lv constant(unit *u, const ls__ir_inst *inst)
+lv ls__llvm_constant(unit *u, const ls__ir_inst *inst)
 {
     if (inst->type == LS_TYPE_F32)
         return mk_bitcast(u, mk_i32(u, inst->imm), u->e->f32);
@@ -504,7 +504,7 @@ void ls__llvm_emit_inst(unit *u, ls__ir_inst *inst)
 {
     switch ((ls_op)inst->op) {
     case LS_OP_CONST:
-        ls__llvm_define(u, inst, scalar_val(constant(u, inst)));
+        ls__llvm_define(u, inst, scalar_val(ls__llvm_constant(u, inst)));
         break;
     case LS_OP_PARAM:
         ls__llvm_define(u, inst, param(u, inst));

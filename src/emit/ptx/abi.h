@@ -49,7 +49,8 @@ enum {
     LS__PTX_MAGIC = 0x5450534c, /* "LSPT" */
     LS__PTX_ABI_VERSION = 1,
     LS__PTX_MAX_BUFFERS = 64,
-    LS__PTX_MAX_PARAMETER_BYTES = 4096, /* what CUDA takes */
+    LS__PTX_MAX_PARAMETER_BYTES = 4096,  /* what CUDA takes */
+    LS__PTX_MAX_SHARED_BYTES = 48 << 10, /* static; workgroup_uniform takes 8 of it */
     LS__PTX_MAX_TRAP_GROUPS = 1 << 21
 };
 
