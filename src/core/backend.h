@@ -208,6 +208,15 @@ typedef struct ls__backend {
     const char *(*target)(const ls__backend_device *device);
     /* The same for code that is compiled fast. May be NULL: the device has one kind of code. */
     const char *(*quick_target)(const ls__backend_device *device);
+    /* The same for code that keeps its grid barriers, of a device that can wait at them as long as
+     * all workgroups of a launch run at once (caps.grid_barrier_native is true then): core builds
+     * kernels with grid barriers in both forms, and launches them whole where they fit. May be
+     * NULL, or give NULL: kernels are split at grid barriers, unless caps.grid_barrier_native says
+     * that launches of any size wait at them. */
+    const char *(*whole_target)(const ls__backend_device *device);
+    /* Workgroups of such a kernel that run at once. NULL where whole_target is. */
+    uint64_t (*whole_groups)(const ls__backend_device *device, const ls__backend_program *program,
+                             uint32_t kernel);
     /* Whether ls_device_params.target is understood; others refuse it. */
     bool has_targets;
     /* Memory the device has. May be NULL: it uses the host's, half of which is the default

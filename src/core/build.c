@@ -105,7 +105,7 @@ static ls_status make_key(const ls_module *module, const ls__build_options *opti
 {
     struct {
         ls__digest ir, package;
-        uint32_t lower, unchecked;
+        uint32_t lower, unchecked, whole;
     } parts;
     memset(&parts, 0, sizeof parts);
     ls_status status = LS_OK;
@@ -117,6 +117,7 @@ static ls_status make_key(const ls_module *module, const ls__build_options *opti
     parts.unchecked = options->unchecked;
     if (options->package)
         parts.package = options->package->whole;
+    parts.whole = options->whole;
     *key = ls__digest_of(&parts, sizeof parts);
     return status;
 }
@@ -249,10 +250,11 @@ ls_status ls__built_ir(ls__built *built, const ls__ir_module **ir, ls_error *err
 }
 
 /* --- code ------------------------------------------------------------------------------------- */
-static const char *target_of(const ls_device *device, bool quick)
+static const char *target_of(const ls_device *device, bool whole, bool quick)
 {
     const ls__backend *backend = device->backend;
-    return quick             ? backend->quick_target(device->handle)
+    return whole             ? backend->whole_target(device->handle)
+           : quick           ? backend->quick_target(device->handle)
            : backend->target ? backend->target(device->handle)
                              : "";
 }
@@ -261,8 +263,8 @@ static const char *target_of(const ls_device *device, bool quick)
 static ls__digest code_key(const ls__built *built, bool quick)
 {
     const ls_device *device = built->device;
-    return ls__code_key(&built->lowered, target_of(device, quick), built->options.unchecked,
-                        device->compiler, device->code_version);
+    return ls__code_key(&built->lowered, target_of(device, built->options.whole, quick),
+                        built->options.unchecked, device->compiler, device->code_version);
 }
 
 static bool find_code(const ls__built *built, bool quick, ls__backend_code *code, void **bytes)
@@ -274,11 +276,12 @@ static bool find_code(const ls__built *built, bool quick, ls__backend_code *code
     return found;
 }
 
-ls_status ls__build_emit(ls_device *device, ls__backend_code *code, bool quick, void **bytes,
-                         ls_error *error)
+ls_status ls__build_emit(ls_device *device, ls__backend_code *code,
+                         const ls__build_options *options, void **bytes, ls_error *error)
 {
-    ls_status status = device->emit(code->module, target_of(device, quick), code->unchecked, bytes,
-                                    &code->size, error);
+    const char *target = target_of(device, options->whole, options->quick);
+    ls_status status =
+        device->emit(code->module, target, code->unchecked, bytes, &code->size, error);
     code->bytes = *bytes;
     return status;
 }
@@ -308,8 +311,10 @@ static ls_status find_or_emit(ls__built *built, ls__backend_code *code, bool qui
             return LS_OK;
     }
     ls_status status = ls__built_ir(built, &code->module, error);
+    ls__build_options options = built->options;
+    options.quick = quick; /* the tier at hand, not the one that was asked for first */
     if (status == LS_OK)
-        status = ls__build_emit(device, code, quick, bytes, error);
+        status = ls__build_emit(device, code, &options, bytes, error);
     if (status == LS_OK && device->code_cache.dir) {
         ls__digest key = code_key(built, quick);
         ls__code_cache_put(&device->code_cache, &key, *bytes, code->size);
@@ -425,7 +430,7 @@ static ls_status check_package(ls__built *built, const ls__package *package, ls_
     ls_device *device = built->device;
     const ls__ir_module *ir, *source = NULL;
     ls__digest digest;
-    const char *target = target_of(device, false);
+    const char *target = target_of(device, false, false);
     ls_status status = ls__module_ir(built->source, &source, error);
     if (status == LS_OK)
         status = ls__ir_digest(source, &digest, error);
@@ -576,7 +581,9 @@ ls_status ls__build(ls_device *device, ls_module *module, const ls__build_option
         options.lower |= device->backend->lowering(device->handle);
     if (!device->caps.grid_barrier_native)
         options.lower |= LS__LOWER_GRID_BARRIER;
-    if (!device->emit || !device->backend->quick_target)
+    if (options.whole)
+        options.lower &= ~(uint32_t)LS__LOWER_GRID_BARRIER;
+    if (!device->emit || !device->backend->quick_target || options.whole)
         options.quick = false;
     while (status == LS_OK && !*built) { /* again when the probe has found more to be lowered */
         options.lower |= ls__probe_lowering(device);

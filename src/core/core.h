@@ -270,6 +270,7 @@ typedef struct ls__build_options {
     uint32_t lower; /* forced by the caller */
     bool unchecked;
     bool quick; /* its code is no part of what is built, and may be there in both tiers */
+    bool whole; /* grid barriers stay: a second form of what is built without this */
     const struct ls__package *package; /* made ahead, only for the call; NULL: made here */
 } ls__build_options;
 
@@ -319,6 +320,7 @@ struct ls_kernel {
     ls_program *program;
     const ls__ir_function *function; /* of the source module */
     const ls__built_kernel *entry;
+    const ls__built_kernel *whole; /* not split, in program->whole; NULL: no such form */
     ls_kernel_info info;
 };
 
@@ -327,6 +329,7 @@ struct ls_program {
     ls_device *device; /* the one it belongs to; built->device is where it runs */
     ls_module *module;
     ls__built *built;
+    ls__built *whole; /* with grid barriers kept, for launches that fit; NULL: none */
     ls_kernel *kernels;
     uint32_t kernel_count;
     bool unchecked;
@@ -339,8 +342,8 @@ void ls__program_release(ls_program *program); /* accepts NULL */
 ls_status ls__build(ls_device *device, ls_module *module, const ls__build_options *options,
                     ls__built **built, ls_error *error);
 /* The emitter's code, made anew. */
-ls_status ls__build_emit(ls_device *device, ls__backend_code *code, bool quick, void **bytes,
-                         ls_error *error);
+ls_status ls__build_emit(ls_device *device, ls__backend_code *code,
+                         const ls__build_options *options, void **bytes, ls_error *error);
 void ls__built_release(ls__built *built); /* accepts NULL */
 /* What its code is made of; lowers it where that was not done yet. */
 ls_status ls__built_ir(ls__built *built, const ls__ir_module **ir, ls_error *error);

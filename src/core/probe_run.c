@@ -42,7 +42,8 @@ static ls_status build(run *r, const ls__ir_module *module, bool quick, const ls
             return ls__fail_oom(error, made->size);
         memcpy(r->bytes, made->bytes, made->size);
     } else if (device->emit)
-        status = ls__build_emit(device, &code, quick, &r->bytes, error);
+        status =
+            ls__build_emit(device, &code, &(ls__build_options){.quick = quick}, &r->bytes, error);
     if (status == LS_OK)
         status = device->backend->program_build(device->handle, &code, &r->program, error);
     return status;

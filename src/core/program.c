@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/package.h"
+#include "ir/lowering.h"
 
 void ls__program_retain(ls_program *program)
 {
@@ -17,6 +18,7 @@ void ls__program_release(ls_program *program)
     ls_device *device = program->device;
     ls_device *runs_on = program->built ? program->built->device : device;
     ls__built_release(program->built);
+    ls__built_release(program->whole);
     ls__module_release(program->module);
     ls__mem_free(program->kernels);
     ls__mem_free(program->fallback_reason);
@@ -80,6 +82,30 @@ static ls_status build_somewhere(ls_program *program, const ls_program_params *p
     return LS_OK;
 }
 
+/* The second form of kernels that were split, for a device that can run them whole as well. Where
+ * it cannot be built, all launches take the first; code made ahead has that alone. */
+static ls_status build_whole(ls_program *program, const ls__build_options *options, ls_error *error)
+{
+    ls_device *device = program->device;
+    const ls__backend *backend = device->backend;
+    ls__build_options whole = *options;
+    bool split = false;
+    ls_error why;
+    for (uint32_t i = 0; i < program->built->entry_count; i++)
+        split |= program->built->entries[i].segment_count != 0;
+    if (!split || options->package || program->built->device != device ||
+        (options->lower & LS__LOWER_GRID_BARRIER) || !backend->whole_target ||
+        !backend->whole_target(device->handle))
+        return LS_OK;
+    whole.whole = true;
+    ls_status status = ls__build(device, program->module, &whole, &program->whole, &why);
+    if (status != LS_E_INDETERMINATE && status != LS_E_OUT_OF_MEMORY)
+        return LS_OK;
+    if (error)
+        *error = why;
+    return status;
+}
+
 static ls_status list_kernels(ls_program *program, ls_error *error)
 {
     const ls__ir_module *ir = program->module->signature;
@@ -92,6 +118,8 @@ static ls_status list_kernels(ls_program *program, ls_error *error)
         kernel->program = program;
         kernel->function = ls__module_kernel_at(ir, i);
         kernel->entry = &program->built->entries[i];
+        if (program->whole && kernel->entry->segment_count)
+            kernel->whole = &program->whole->entries[i];
         ls_status status =
             ls__kernel_describe(program->module, kernel->function, &kernel->info, error);
         if (status != LS_OK)
@@ -151,6 +179,8 @@ ls_status ls_program_create(ls_device *device, const ls_module *module,
     ls__os_fenv saved;
     ls__os_fenv_enter(&saved);
     status = build_somewhere(made, &given, &options, error);
+    if (status == LS_OK)
+        status = build_whole(made, &options, error);
     if (status == LS_OK)
         status = list_kernels(made, error);
     ls__os_fenv_leave(&saved);

@@ -74,6 +74,9 @@ bool ls__padded_lanes(const ls_kernel *kernel, const uint32_t size[3], uint64_t 
 /* Whether so many lanes (already normalised) in workgroups of this kernel can be counted. */
 ls_status ls__record_check_size(const ls_kernel *kernel, const uint32_t size[3], ls_error *error);
 
+/* Whether a launch of this size (normalised) of a split kernel can be one of its whole form instead
+ * (resolve.c). */
+bool ls__fits_whole(const ls_kernel *kernel, const uint32_t size[3]);
 /* Whether core conducts the dispatch itself: on a fallback device, or in segments (plan.c). */
 bool ls__record_is_conducted(const ls__record *record);
 
@@ -176,8 +179,8 @@ struct ls_fence {
 void ls__fence_release(ls_fence *fence);
 
 /* --- submissions ------------------------------------------------------------------------------ */
-/* A part at run time. Plain: one job. Conducted: one job a segment (or the one), and for segments a
- * job that clears the scratch buffer. */
+/* A part at run time. Plain: one job. Conducted: one job a segment (or the one), for segments a job
+ * that clears the scratch buffer, and, where the kernel has a whole form, one that launches it. */
 typedef struct ls__part_run {
     ls_device *device; /* where it runs */
     ls__job *jobs;
@@ -190,7 +193,7 @@ typedef struct ls__part_run {
     ls__span *spans; /* where the kernel runs: `own`, or the copies on the fallback device; then the
                         scratch */
     ls__allocation **copies;
-    ls__allocation *scratch;
+    ls__allocation *scratch; /* of segments; NULL also where only the whole form will run */
 } ls__part_run;
 
 struct ls__submission {

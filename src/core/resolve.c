@@ -35,8 +35,9 @@ static uint32_t job_count(const ls__plan *plan, const ls__part *part)
 {
     if (!part->conducted)
         return 1;
-    uint32_t segments = plan->records[part->first]->kernel->entry->segment_count;
-    return segments ? segments + 1 : 1; /* the last one clears the scratch buffer */
+    const ls_kernel *kernel = plan->records[part->first]->kernel;
+    uint32_t segments = kernel->entry->segment_count;
+    return segments ? segments + (kernel->whole ? 2 : 1) : 1;
 }
 
 static void layout(carver *c, ls__submission *s, const ls__plan *plan, uint32_t wait_count,
@@ -228,6 +229,45 @@ static ls_status make_scratch(ls__part_run *run, const uint32_t size[3], ls_erro
                                  error);
 }
 
+bool ls__fits_whole(const ls_kernel *kernel, const uint32_t size[3])
+{
+    if (!kernel->whole)
+        return false;
+    const ls__built *whole = kernel->program->whole;
+    uint64_t most = whole->device->backend->whole_groups(
+        whole->device->handle, ls__built_code(whole), kernel->whole->first);
+    uint64_t groups = 1;
+    for (int i = 0; i < 3; i++) {
+        uint32_t lanes = kernel->info.workgroup[i];
+        groups *= size[i] ? (size[i] - 1) / lanes + UINT64_C(1) : 0;
+        if (groups > most)
+            return false;
+    }
+    return true;
+}
+
+/* The clearing of the scratch buffer, and the launch of the whole form. */
+static void fill_last_commands(ls__part_run *run, const ls__command *command)
+{
+    const ls_kernel *kernel = run->record->kernel;
+    uint32_t segments = kernel->entry->segment_count;
+    if (!segments)
+        return;
+    run->commands[segments] = (ls__command){
+        .kind = LS__COMMAND_FILL,
+        .index = command->index,
+        .target = run->spans[command->dispatch.buffer_count],
+        .fill = {.bytes = 1},
+    };
+    if (!kernel->whole)
+        return;
+    ls__command *whole = &run->commands[segments + 1];
+    *whole = *command;
+    whole->dispatch.indirect = false;
+    whole->dispatch.program = ls__built_code(kernel->program->whole);
+    whole->dispatch.kernel = kernel->whole->first;
+}
+
 static ls_status fill_conducted(ls__submission *s, uint32_t index, ls_error *error)
 {
     ls__part_run *run = &s->parts[index];
@@ -243,11 +283,13 @@ static ls_status fill_conducted(ls__submission *s, uint32_t index, ls_error *err
         if (status == LS_OK)
             status = make_copies(run, error);
     }
-    if (status == LS_OK && segments)
+    bool scratch =
+        segments && (d->indirect || !ls__fits_whole(run->record->kernel, d->global_size));
+    if (status == LS_OK && scratch)
         status = make_scratch(run, d->indirect ? d->maximum : d->global_size, error);
     if (status != LS_OK)
         return status;
-    if (segments)
+    if (scratch)
         run->spans[d->buffer_count] = (ls__span){run->scratch->memory, 0, run->scratch->size};
     for (uint32_t i = 0; i < run->job_count; i++) {
         fill_job(s, &run->jobs[i]);
@@ -259,13 +301,7 @@ static ls_status fill_conducted(ls__submission *s, uint32_t index, ls_error *err
         run->commands[i].dispatch.buffers = run->spans;
         run->commands[i].dispatch.buffer_count = d->buffer_count + (segments ? 1 : 0);
     }
-    if (segments)
-        run->commands[segments] = (ls__command){
-            .kind = LS__COMMAND_FILL,
-            .index = command->index,
-            .target = run->spans[d->buffer_count],
-            .fill = {.bytes = 1},
-        };
+    fill_last_commands(run, command);
     return LS_OK;
 }
 

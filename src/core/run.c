@@ -274,6 +274,18 @@ static ls_status run_segments(ls__submission *s, ls__part_run *run, ls_error *er
     return status;
 }
 
+static ls_status run_kernel(ls__submission *s, ls__part_run *run, const uint32_t size[3],
+                            ls_error *error)
+{
+    const ls_kernel *kernel = run->record->kernel;
+    uint32_t segments = kernel->entry->segment_count;
+    if (!segments)
+        return run_job(s, run->device, run->jobs, error);
+    if (!run->scratch || ls__fits_whole(kernel, size))
+        return run_job(s, run->device, &run->jobs[segments + 1], error);
+    return run_segments(s, run, error);
+}
+
 static void add_row(ls__submission *s, const ls__command *command, const uint32_t size[3],
                     uint32_t iteration, uint64_t begun)
 {
@@ -311,8 +323,7 @@ static ls_status conduct(ls__submission *s, uint32_t index, uint32_t iteration, 
         if (remote)
             status = move_ranges(s, run, false, error);
         if (status == LS_OK)
-            status = run->scratch ? run_segments(s, run, error)
-                                  : run_job(s, run->device, run->jobs, error);
+            status = run_kernel(s, run, size, error);
         if (status == LS_OK && remote)
             status = move_ranges(s, run, true, error);
     }

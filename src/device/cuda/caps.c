@@ -36,6 +36,7 @@ static void describe_caps(ls__cuda_device *device)
         .subgroup_native_lanes = 32,
         .f64 = true,
         .atomics64 = true,
+        .grid_barrier_native = physical->cooperative,
         .import_host = physical->import_host,
         .prepared_native = true,
         .timing = true,
@@ -48,24 +49,32 @@ static void describe_caps(ls__cuda_device *device)
     }
 }
 
+static void choose_target(ls__cuda_device *device, uint32_t architecture)
+{
+    uint32_t major = architecture / 10, minor = architecture % 10;
+    device->target = ls__ptx_target_for(major, minor, false);
+    device->whole_target =
+        device->physical->cooperative ? ls__ptx_target_for(major, minor, true) : NULL;
+    device->lowering = ls__ptx_lowering(device->target);
+}
+
 ls_status ls__cuda_describe(ls__cuda_device *device, const char *text, ls_error *error)
 {
     uint32_t capability = device->physical->capability;
     ls__ptx_target wanted;
     describe_caps(device);
-    device->target = ls__ptx_target_for(capability / 10, capability % 10, false);
-    if (text && !ls__ptx_target_parse(text, &wanted)) {
+    choose_target(device, capability);
+    if (!text)
+        return LS_OK;
+    if (!ls__ptx_target_parse(text, &wanted)) {
         ls__fail(error, LS_E_INVALID_ARGUMENT, "there is no target '%s'", text);
         return ls__fail_hint(error, LS_E_INVALID_ARGUMENT, "one of: %s", LS__PTX_TARGETS);
     }
-    if (text && wanted.architecture > capability) {
+    if (wanted.architecture > capability) {
         ls__fail(error, LS_E_UNSUPPORTED, "the device cannot run code for '%s'", text);
         return ls__fail_hint(error, LS_E_UNSUPPORTED, "its own target is %s", device->target);
     }
-    if (text)
-        device->target =
-            ls__ptx_target_for(wanted.architecture / 10, wanted.architecture % 10, false);
-    device->lowering = ls__ptx_lowering(device->target);
+    choose_target(device, wanted.architecture);
     return LS_OK;
 }
 

@@ -186,6 +186,21 @@ static const char *target(const ls__backend_device *device)
     return cuda_of(device)->target;
 }
 
+static const char *whole_target(const ls__backend_device *device)
+{
+    return cuda_of(device)->whole_target;
+}
+
+static uint64_t whole_groups(const ls__backend_device *device, const ls__backend_program *program,
+                             uint32_t kernel)
+{
+    const ls__cuda_device *cuda = cuda_of(device);
+    uint64_t most = ((const ls__cuda_program *)program)->kernels[kernel].groups_at_once;
+    for (int i = 0; i < 3; i++)
+        most = most < cuda->max_grid[i] ? most : cuda->max_grid[i];
+    return most;
+}
+
 static uint64_t memory_bytes(const ls__backend_device *device)
 {
     return ls__cuda_memory_bytes(cuda_of(device));
@@ -286,11 +301,11 @@ static void cancel(ls__backend_device *device, ls__job *job)
 #define TABLE(list_)                                                                               \
     {                                                                                              \
         .family = PREFIX, .list = list_, .open = open_device, .close = close_device,               \
-        .caps = caps_of, .lowering = lowering, .target = target, .has_targets = true,              \
-        .memory_bytes = memory_bytes, .allocate = allocate, .import = import, .release = release,  \
-        .read = read_span, .write = write_span, .program_build = program_build,                    \
-        .program_free = program_free, .prepare = prepare, .unprepare = unprepare, .start = start,  \
-        .run = run, .cancel = cancel,                                                              \
+        .caps = caps_of, .lowering = lowering, .target = target, .whole_target = whole_target,     \
+        .whole_groups = whole_groups, .has_targets = true, .memory_bytes = memory_bytes,           \
+        .allocate = allocate, .import = import, .release = release, .read = read_span,             \
+        .write = write_span, .program_build = program_build, .program_free = program_free,         \
+        .prepare = prepare, .unprepare = unprepare, .start = start, .run = run, .cancel = cancel,  \
         .cancel_grace_ns = (LS__CUDA_GRACE_S + 1) * UINT64_C(1000000000), .optimize = true,        \
         .only_by_name = true                                                                       \
     }

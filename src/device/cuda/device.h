@@ -93,6 +93,7 @@ struct ls__cuda_device {
     ls__cu_context context;
     ls_caps caps;
     const char *target;
+    const char *whole_target; /* with grid barriers kept; NULL: no launch can wait at them */
     uint32_t lowering;
     uint32_t max_grid[3];
     ls__cu_pool pool; /* NULL: the driver's plain allocator */

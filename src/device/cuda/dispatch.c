@@ -20,6 +20,8 @@ static void write_parameters(ls__cuda_recorder *r, const launch *l)
     const ls__command_dispatch *d = l->dispatch;
     ls__ptx_call call = {.status = r->executor->status->address, .iteration = l->iteration};
     uint8_t *at = r->parameters + sizeof call;
+    if (l->kernel->flags & LS__PTX_GRID_BARRIER)
+        call.barrier = call.status + LS__CUDA_BARRIER_PLACE;
     memcpy(call.global_size, l->global_size, sizeof call.global_size);
     memcpy(call.workgroup_count, l->count, sizeof call.workgroup_count);
     memcpy(r->parameters, &call, sizeof call);
@@ -100,9 +102,25 @@ static ls__cuda_end record_box(ls__cuda_recorder *r, launch *l, const uint32_t b
                           .function = l->kernel->function,
                           .grid = {box[0], box[1], box[2]},
                           .lanes = l->kernel->lanes,
+                          .together = (l->kernel->flags & LS__PTX_GRID_BARRIER) != 0,
                           .parameters = r->parameters,
                           .parameter_bytes = l->kernel->parameter_bytes};
     return ls__cuda_put(r, &step);
+}
+
+/* Workgroups that wait for each other count in a word that is 0 at first. They are one grid: core
+ * launches no more than whole_groups. */
+static ls__cuda_end clear_barrier(ls__cuda_recorder *r, const launch *l)
+{
+    ls__cuda_step step = {.kind = LS__STEP_SET,
+                          .target = r->executor->status->address + LS__CUDA_BARRIER_PLACE,
+                          .bytes = sizeof(uint32_t),
+                          .element_bytes = sizeof(uint32_t)};
+    if (!(l->kernel->flags & LS__PTX_GRID_BARRIER))
+        return LS__CUDA_GOES_ON;
+    atomic_fetch_add(&ls__cuda_test_hooks.cooperative_launches, 1);
+    ls__cuda_end end = ls__cuda_room(r, 0);
+    return end == LS__CUDA_GOES_ON ? ls__cuda_put(r, &step) : end;
 }
 
 static ls__cuda_end record_boxes(ls__cuda_recorder *r, launch *l)
@@ -175,5 +193,6 @@ ls__cuda_end ls__cuda_record_dispatch(ls__cuda_recorder *r, const ls__command *c
         return end;
     count_launch(r, &l, *lanes);
     write_parameters(r, &l);
-    return record_boxes(r, &l);
+    end = clear_barrier(r, &l);
+    return end == LS__CUDA_GOES_ON ? record_boxes(r, &l) : end;
 }

@@ -266,7 +266,8 @@ static ls_status make_parts(ls__cuda_executor *executor, ls_error *error)
         result = ls__cuda_segment_init(device, &executor->ring[i], bytes);
     if (result != LS__CU_SUCCESS)
         return ls__cuda_fail(device->cu, error, result, "make streams");
-    return ls__cuda_take(device, sizeof(ls__ptx_status), &executor->status, error);
+    return ls__cuda_take(device, LS__CUDA_BARRIER_PLACE + sizeof(uint32_t), &executor->status,
+                         error);
 }
 
 static ls_status make_thread(ls__cuda_executor *executor, ls_error *error)

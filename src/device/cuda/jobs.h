@@ -93,7 +93,7 @@ struct ls__cuda_executor {
      */
     ls__cu_stream stream, in, out, control;
     ls__cu_event in_event, out_event, main_event; /* what one stream waits for of another */
-    ls__cuda_memory *status;                      /* an ls__ptx_status */
+    ls__cuda_memory *status;   /* an ls__ptx_status, then the u32 of grid barriers */
     ls__ptx_status *constants; /* pinned: as before a job; then one that cancels */
     ls__cuda_segment ring[LS__CUDA_RING];
     uint64_t drains;            /* how often everything had ended, and 1 */
@@ -104,6 +104,8 @@ struct ls__cuda_executor {
     ls__ptx_status trap_status;
     bool stopped; /* in this job, some workgroups ended early */
 };
+
+enum { LS__CUDA_BARRIER_PLACE = 64 }; /* behind the status */
 
 ls_status ls__cuda_executor_create(ls__cuda_device *device, ls_error *error);
 void ls__cuda_executor_destroy(ls__cuda_device *device);
