@@ -255,6 +255,11 @@ typedef struct ls_cosim_params {
     void (*log)(void *context, const char *message); /* form chosen, code built; NULL = ignore */
     void *log_context;
     ls_cosim_tier tier;
+    /* Table-driven: workgroups that share an instance, at most 1024, and 1,048,576 with those of
+     * all instances (LS_E_LIMIT). 0 = 1, or more where the device has grid barriers of its own
+     * (ls_caps.grid_barrier_native) and the netlist is wide. A number above 1 chooses the
+     * table-driven form, and no other may be asked for then. Results do not depend on it. */
+    uint32_t workgroups;
 } ls_cosim_params;
 #define LS_COSIM_PARAMS_INIT LS_INIT(ls_cosim_params)
 

@@ -16,6 +16,7 @@ enum {
     KEY_THREADS,
     KEY_TARGET,
     KEY_FORM,
+    KEY_WORKGROUPS,
     KEY_TIER,
     KEY_X_INIT,
     KEY_SEED,
@@ -56,6 +57,10 @@ static const struct argp_option option_table[] = {
      "auto (default; docs/cosim.md), compiled: the netlist becomes code, table: it is data, "
      "sliced: "
      "code for 64 instances at a time",
+     12},
+    {"workgroups", KEY_WORKGROUPS, "N", 0,
+     "Workgroups of the device that share an instance of the table form (default: chosen); results "
+     "do not depend on it",
      12},
     {"tier", KEY_TIER, "TIER", 0,
      "Code that is made fast (quick) or for speed (optimized, waited for) only; default: first "
@@ -141,6 +146,12 @@ static ls_status parse_valued(int key, const char *text, ls__cli_bench *b, ls_er
         status = parse_word("--form", text, forms, &choice, error);
         b->form = (ls_cosim_form)choice;
         return status;
+    case KEY_WORKGROUPS:
+        status = parse_number("--workgroups", text, UINT32_MAX, &number, error);
+        if (status == LS_OK && number == 0)
+            return ls__fail(error, LS_E_INVALID_ARGUMENT, "--workgroups takes a number from 1 on");
+        b->workgroups = (uint32_t)number;
+        return status;
     case KEY_TRACE:
         status = parse_word("--trace", text, traces, &choice, error);
         b->trace = (ls__trace_choice)choice;
@@ -191,6 +202,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case KEY_THREADS:
     case KEY_BATCH:
     case KEY_FORM:
+    case KEY_WORKGROUPS:
     case KEY_TIER:
     case KEY_TRACE:
     case KEY_COMPAT:
@@ -267,6 +279,7 @@ void ls__cli_bench_params(const ls__cli_bench *b, ls_cosim_params *params)
 {
     params->device = b->opened;
     params->form = b->form;
+    params->workgroups = b->workgroups;
     params->tier = b->tier;
     params->randomize = b->randomize;
     params->seed = b->seed;

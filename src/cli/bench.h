@@ -15,6 +15,7 @@ typedef struct ls__cli_bench {
     uint32_t threads;
     uint64_t seed;
     ls_cosim_form form;
+    uint32_t workgroups; /* of an instance; 0: chosen */
     ls_cosim_tier tier;
     uint32_t batch; /* edges of one run */
     ls__trace_choice trace;

@@ -13,7 +13,8 @@ enum {
     LOG_RECORDS = 256,      /* of an instance, at least */
     EFFECT_WORDS = 1024,    /* the same */
     CHANGE_WORDS = 1 << 19, /* at least */
-    MOST_INSTANCES = 1 << 20
+    MOST_INSTANCES = 1 << 20,
+    MOST_WORKGROUPS = 1024 /* of an instance */
 };
 
 /* --- initial values --------------------------------------------------------------------------- */
@@ -174,6 +175,17 @@ static ls_status check_params(const ls_design *design, const ls_cosim_params *pa
     if (params->instances > MOST_INSTANCES)
         return ls__fail(error, LS_E_LIMIT, "%" PRIu32 " instances: at most %d are possible",
                         params->instances, MOST_INSTANCES);
+    uint64_t workgroups = params->workgroups;
+    if (workgroups > MOST_WORKGROUPS || workgroups * params->instances > MOST_INSTANCES)
+        return ls__fail(error, LS_E_LIMIT,
+                        "%" PRIu64 " workgroups for each of %" PRIu32 " instances: at most %d for "
+                        "an instance and %d in all are possible",
+                        workgroups, params->instances ? params->instances : 1, MOST_WORKGROUPS,
+                        MOST_INSTANCES);
+    if (workgroups > 1 && params->form != LS_COSIM_AUTO && params->form != LS_COSIM_TABLE)
+        return ls__fail(error, LS_E_INVALID_ARGUMENT,
+                        "only the table-driven form has several workgroups for an instance: ask "
+                        "for it, or for one workgroup");
     if ((params->trace_count && !params->trace) ||
         (params->peripheral_count && !params->peripherals))
         return ls__fail(error, LS_E_INVALID_ARGUMENT, "trace or peripherals is NULL");

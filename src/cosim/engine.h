@@ -5,7 +5,8 @@
  *
  *   design.c    designs and their names; clocks.c: which inputs are clocks
  *   layout.c    places in the state that do not depend on the form; outputs, traces, pins
- *   table.c     the table-driven form: nodes sorted into runs
+ *   table.c     the table-driven form: nodes sorted into runs; spread.c: an instance on several
+ *               workgroups
  *   plan.c      the compiled form: blocks and places; emit_gated.c, emit_arms.c, emit_trees.c,
  *               emit_node.c: its text
  *   slicer.c    the compiled form for many instances: functions and places; emit_sliced.c: its text
@@ -22,6 +23,8 @@
  */
 #ifndef LS_COSIM_ENGINE_H
 #define LS_COSIM_ENGINE_H
+
+#include <stddef.h>
 
 #include "base/str.h"
 #include "cosim/graph.h"
@@ -58,6 +61,8 @@ enum {
     LS__SLOT_ACTIVE,
     LS__SLOT_ROUNDS,
     LS__SLOT_LOG_COUNT,
+    LS__SLOT_PAUSED,
+    LS__SLOT_TICKS,
     LS__CONTROL_SLOTS
 };
 
@@ -161,6 +166,7 @@ typedef struct ls__traces {
 typedef struct ls__sections {
     uint32_t drives, domains, regs, writes, effects, outputs, traces, loops, inputs;
     uint32_t runs, runs_early, runs_end, nodes;
+    uint32_t stretches, stretches_early, stretches_end; /* the latter are numbers of stretches */
 } ls__sections;
 
 typedef LS__VEC(uint32_t) ls__words;
@@ -176,6 +182,9 @@ typedef struct ls__form {
     uint32_t groups, slice_words; /* lanes without instances; behind all slots: words of a group */
     uint32_t node_base;           /* table: slot of the first record's result */
     uint32_t lanes;               /* of a workgroup */
+    uint32_t workgroups;          /* table: of an instance */
+    uint32_t spread_base;         /* table: slots of kernels/spread.kc */
+    uint32_t edge_ticks;          /* table: of an edge that evaluates everything, about */
     uint32_t block_count;         /* gated */
     uint32_t edge_rounds;         /* rounds of loops that a lane makes at an edge, about */
     uint32_t *table;
@@ -187,10 +196,14 @@ typedef struct ls__form {
     const ls_kernel *kernel;
 } ls__form;
 
+enum { LS__RESUME_PAUSED = 2 };
+
 /* Scalars of the kernel `run`. */
 typedef struct ls__run_scalars {
     uint64_t until, period;
-    uint32_t shared_end, resume;
+    uint32_t shared_end;
+    uint32_t resume; /* 1: those that were stopped go on; LS__RESUME_PAUSED: only what was paused */
+    uint64_t ticks;  /* of forms with several workgroups for an instance only */
 } ls__run_scalars;
 
 /* Timed operations that are not yet done, of an instance or of all. */
@@ -246,6 +259,7 @@ struct ls_cosim {
     uint64_t *marks;          /* a bit each */
     ls__form_job *job;        /* the form that comes, when one does */
     uint64_t chunk;           /* edges of the next submission */
+    uint64_t ticks;           /* that 64 edges needed in the last one; 0: it is not known */
     bool loops_limited;       /* llvmpipe: docs/spirv.md */
     ls_cosim_counters counters;
     uint64_t edges_before; /* done in another form */
@@ -273,6 +287,27 @@ bool ls__sliced_suits(const ls_cosim *cosim);
 /* The compiled form for this number of instances. */
 ls_status ls__compiled_create(const ls_cosim *cosim, ls__form **form, ls_error *error);
 ls_status ls__table_create(const ls_cosim *cosim, uint32_t lanes, ls__form **form, ls_error *error);
+
+enum { LS__SPREAD_SLOTS = 3 }; /* of kernels/spread.kc, and one for each lane of a workgroup */
+
+/* A level of the table-driven form. */
+typedef struct ls__level {
+    uint32_t nodes;
+    uint32_t run; /* place of its first run */
+    bool early;
+} ls__level;
+typedef LS__VEC(ls__level) ls__levels;
+/* How many workgroups an instance gets. */
+uint32_t ls__spread_workgroups(const ls_cosim *cosim, uint32_t lanes, const ls__levels *levels);
+/* Whether workgroups share a level (or registers) of so many nodes. */
+bool ls__spread_shares(const ls__form *form, uint32_t nodes);
+/* Appends the stretches; fills in what the form says of them. */
+void ls__spread_write(const ls_cosim *cosim, ls__form *form, const ls__levels *levels,
+                      ls__words *table, ls__arena *arena);
+/* Launches until no instance stands within an edge. */
+typedef ls_status ls__launcher(ls_cosim *cosim, const ls__run_scalars *scalars, ls_error *error);
+ls_status ls__spread_launch(ls_cosim *cosim, ls__run_scalars *scalars, ls__launcher *launch,
+                            ls_error *error);
 
 /* Begins to make the compiled form on a thread. */
 ls_status ls__form_job_start(ls_cosim *cosim, ls_error *error);
@@ -345,6 +380,11 @@ static inline uint64_t ls__state_words(const ls_cosim *cosim, const ls__form *fo
         groups *= 2;
     return (uint64_t)form->slot_count * ls__state_instances(cosim, form) +
            (form->sliced ? groups * form->slice_words : 0);
+}
+/* Of the scalars, those that the kernel of the form has. */
+static inline uint32_t ls__scalar_bytes(const ls__form *form)
+{
+    return form->workgroups > 1 ? sizeof(ls__run_scalars) : offsetof(ls__run_scalars, ticks);
 }
 /* Index in cosim->control. */
 static inline uint64_t ls__control_word(uint32_t slot, uint32_t instance)

@@ -41,6 +41,7 @@ ls_status ls__form_build(const ls_cosim *cosim, ls_cosim_form kind, uint32_t lan
         return ls__fail_oom(error, sizeof *form);
     form->kind = kind;
     form->lanes = lanes;
+    form->workgroups = 1;
     form->places = ls__mem_alloc(cosim->graph->node_count + 1, sizeof *form->places);
     ls__oom oom;
     ls__arena arena;
@@ -176,15 +177,16 @@ ls_status ls__cosim_prepare(ls_cosim *cosim, ls_error *error)
     for (uint32_t i = 0; i < COUNT; i++)
         ranges[i] = (ls_range){buffers[i], 0, LS_WHOLE};
     ls__run_scalars scalars = {0};
-    ls_scalar_link link = {0, 0, sizeof scalars};
+    ls_scalar_link link = {0, 0, ls__scalar_bytes(cosim->form)};
     ls_dispatch dispatch = LS_DISPATCH_INIT;
     dispatch.kernel = cosim->form->kernel;
-    dispatch.global_size[0] =
-        cosim->form->sliced ? cosim->form->groups : cosim->instances * cosim->form->lanes;
+    dispatch.global_size[0] = cosim->form->sliced
+                                  ? cosim->form->groups
+                                  : cosim->instances * cosim->form->workgroups * cosim->form->lanes;
     dispatch.buffers = ranges;
     dispatch.buffer_count = COUNT;
     dispatch.scalars = &scalars;
-    dispatch.scalar_bytes = sizeof scalars;
+    dispatch.scalar_bytes = link.size;
     dispatch.links = &link;
     dispatch.link_count = 1;
     ls_batch *batch = NULL;
@@ -264,6 +266,10 @@ static ls_cosim_form choose(ls_cosim *cosim)
     bool on_cpu = strcmp(name, "cpu") == 0;
     if (cosim->params.form != LS_COSIM_AUTO)
         return cosim->params.form;
+    if (cosim->params.workgroups > 1) {
+        ls__log(cosim, "table-driven: only there an instance has several workgroups");
+        return LS_COSIM_TABLE;
+    }
     if (strcmp(name, "reference") == 0) {
         ls__log(cosim, "table-driven: the reference compiles nothing");
         return LS_COSIM_TABLE;

@@ -30,6 +30,7 @@ static void write_places(const ls_cosim *cosim, const ls__form *form, ls__strbuf
                   {"LOOP_PREVIOUS", l->loop_previous},
                   {"INPUT_WORDS", (cosim->graph->input_count + 63) / 64},
                   {"LANES", form->lanes},
+                  {"WORKGROUPS", form->workgroups},
                   {"DRIVES", l->drive_count},
                   {"OUTPUTS", l->observed_count},
                   {"TRACES", form->traces.count},

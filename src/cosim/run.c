@@ -32,27 +32,39 @@ static uint64_t time_limit_ns(const ls_cosim *cosim)
     return least + LIMIT_NODE_NS * nodes * cosim->instances * (cosim->chunk + 1);
 }
 
-ls_status ls__cosim_submit(ls_cosim *cosim, uint64_t until, bool resume, ls_error *error)
+static ls_status launch(ls_cosim *cosim, const ls__run_scalars *scalars, ls_error *error)
 {
-    ls_status status = ls__cosim_prepare(cosim, error);
-    if (status != LS_OK)
-        return status;
-    ls__run_scalars scalars = {until, cosim->period, (uint32_t)cosim->shared.uploaded, resume};
     ls_slot slot = {NULL, cosim->control};
     ls_submit_params params = LS_SUBMIT_PARAMS_INIT;
-    params.parameters = &scalars;
-    params.parameter_bytes = sizeof scalars;
+    params.parameters = scalars;
+    params.parameter_bytes = ls__scalar_bytes(cosim->form);
     params.slots = &slot;
     params.slot_count = 1;
     params.time_limit_ns = time_limit_ns(cosim);
     ls_fence *fence = NULL;
     uint64_t before = ls__os_now_ns();
-    status = ls_submit_prepared(cosim->stream, cosim->prepared, &params, &fence, error);
+    ls_status status = ls_submit_prepared(cosim->stream, cosim->prepared, &params, &fence, error);
     if (status == LS_OK)
         status = ls_fence_wait(fence, LS_FOREVER, NULL, error);
     ls_fence_destroy(&fence);
     cosim->counters.device_ns += ls__os_now_ns() - before;
     cosim->counters.submissions++;
+    return status;
+}
+
+ls_status ls__cosim_submit(ls_cosim *cosim, uint64_t until, bool resume, ls_error *error)
+{
+    ls_status status = ls__cosim_prepare(cosim, error);
+    if (status != LS_OK)
+        return status;
+    ls__run_scalars scalars = {.until = until,
+                               .period = cosim->period,
+                               .shared_end = (uint32_t)cosim->shared.uploaded,
+                               .resume = resume};
+    if (cosim->form->workgroups > 1)
+        status = ls__spread_launch(cosim, &scalars, launch, error);
+    else
+        status = launch(cosim, &scalars, error);
     if (status == LS_OK) {
         cosim->cold = false;
         cosim->ahead = cosim->form->sliced && until != 0;

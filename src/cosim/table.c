@@ -2,7 +2,7 @@
 /*
  * The table-driven form: nodes in the order (early or not, level, operation, width), cut into runs
  * (kernels/table.kc). The levels of the graph are such that this gives what evaluation by ascending
- * index gives.
+ * index gives. Where an instance has several workgroups, spread.c says which levels they share.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -52,17 +52,23 @@ static uint32_t number_of(const ls__graph *g, const ls__node *node)
  * of the others are entered too, for no lane. */
 enum { LOOPS_OF_A_RUN = 30 };
 
-static void write_runs(const placed *order, uint32_t count, ls__form *form, ls__words *t,
-                       ls__arena *arena)
+static void write_runs(const placed *order, uint32_t count, ls__form *form, ls__levels *levels,
+                       ls__words *t, ls__arena *arena)
 {
     form->sections.runs = form->sections.runs_early = t->count;
-    for (uint32_t i = 0; i < count;) {
+    for (uint32_t i = 0, level = 0; i < count;) {
         uint32_t end = i + 1;
         while (end < count && order[end].key == order[i].key)
             end++;
+        if (i && order[i].key >> 16 != order[i - 1].key >> 16)
+            level++;
+        if (!i || order[i].key >> 16 != order[i - 1].key >> 16)
+            levels->items[level].run = t->count;
         bool last = end == count || order[end].key >> 16 != order[i].key >> 16;
+        bool waits =
+            last && form->lanes > 1 && !ls__spread_shares(form, levels->items[level].nodes);
         uint32_t width = order[i].key & 0xff, op = order[i].key >> 8 & 0xff;
-        uint32_t run[3] = {op | width << 8 | (uint32_t)(last && form->lanes > 1) << 16, i, end - i};
+        uint32_t run[3] = {op | width << 8 | (uint32_t)waits << 16, i, end - i};
         for (uint32_t k = 0; k < 3; k++)
             ls__vec_push(arena, t, run[k]);
         if (!(order[i].key >> 48))
@@ -71,6 +77,17 @@ static void write_runs(const placed *order, uint32_t count, ls__form *form, ls__
         i = end;
     }
     form->sections.runs_end = t->count;
+}
+
+static ls__levels find_levels(const placed *order, uint32_t count, ls__arena *arena)
+{
+    ls__levels levels = {0};
+    for (uint32_t i = 0; i < count; i++) {
+        if (!i || order[i].key >> 16 != order[i - 1].key >> 16)
+            ls__vec_push(arena, &levels, ((ls__level){.early = !(order[i].key >> 48)}));
+        levels.items[levels.count - 1].nodes++;
+    }
+    return levels;
 }
 
 static void write_records(const ls_cosim *cosim, const placed *order, uint32_t count,
@@ -106,13 +123,19 @@ static void place(const ls_cosim *cosim, const placed *order, uint32_t count, ls
         else if (!is_evaluated(&g->nodes[n]))
             form->places[n].slot = next++;
     }
-    form->slot_count = next;
+    form->spread_base = next;
+    form->slot_count = next + (form->workgroups > 1 ? LS__SPREAD_SLOTS + form->lanes : 0);
 }
 
 static void write_text(const ls_cosim *cosim, ls__form *form, ls__strbuf *text)
 {
     const ls__sections *s = &form->sections;
     ls__prelude_write(cosim, form, text);
+    if (form->workgroups > 1)
+        ls__strbuf_printf(text,
+                          "#define SPREAD %uu\n#define T_STRETCHES %uu\n"
+                          "#define STRETCHES_EARLY %uu\n#define STRETCHES %uu\n",
+                          form->spread_base, s->stretches, s->stretches_early, s->stretches_end);
     static const char *const names[] = {
 #define X(name, operands, meaning) #name,
         LS__NODE_TABLE(X)
@@ -126,6 +149,8 @@ static void write_text(const ls_cosim *cosim, ls__form *form, ls__strbuf *text)
                       "#include \"lockstep:table.kc\"\n",
                       form->node_base, s->nodes, s->runs, s->runs_early, s->runs_end,
                       form->lanes == 1 ? "#define ONE_LANE 1\n" : "");
+    if (form->workgroups > 1)
+        ls__strbuf_printf(text, "#include \"lockstep:spread.kc\"\n");
 }
 
 static ls_status build(const ls_cosim *cosim, ls__form *form, ls__arena *arena, ls__strbuf *text,
@@ -138,13 +163,19 @@ static ls_status build(const ls_cosim *cosim, ls__form *form, ls__arena *arena, 
         if (is_evaluated(&g->nodes[n]))
             order[count++] = (placed){make_key(&g->nodes[n]), n};
     qsort(order, count, sizeof *order, by_key);
+    ls__levels levels = find_levels(order, count, arena);
+    form->workgroups = ls__spread_workgroups(cosim, form->lanes, &levels);
+    if (form->workgroups > 1)
+        ls__log(cosim, "an instance is shared by %u workgroups", form->workgroups);
     place(cosim, order, count, form);
     ls_status status = ls__traces_create(cosim, form, error);
     if (status != LS_OK)
         return status;
     ls__words t = {0};
     ls__sections_write(cosim, form, &t, arena);
-    write_runs(order, count, form, &t, arena);
+    write_runs(order, count, form, &levels, &t, arena);
+    if (form->workgroups > 1)
+        ls__spread_write(cosim, form, &levels, &t, arena);
     write_records(cosim, order, count, form, &t, arena);
     form->table_words = t.count ? t.count : 1;
     form->table = ls__mem_alloc(form->table_words, sizeof *form->table);

@@ -159,6 +159,7 @@ class Cosim(cli.Case):
     def test_forms_devices_batches(self):
         self.cosim("--output-vcd", "a.vcd", "--report", "a.json")
         for options in (("--device", "reference"), ("--form", "table"), ("--batch", "7"),
+                        ("--workgroups", "3"), ("--workgroups", "2", "--device", "reference"),
                         ("--threads", "2", "--batch", "100")):
             self.cosim("--output-vcd", "b.vcd", "--report", "b.json", *options)
             for file in ("vcd", "json"):
@@ -169,6 +170,21 @@ class Cosim(cli.Case):
         result = self.run_command("cosim", "counter.json", "--config", "config.json", "--verbose")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertRegex(result.stderr, r"lockstep: note: (table-driven|compiled)")
+
+    def test_workgroups(self):
+        for number, says in (("0", "from 1 on"), ("x", "takes a number"),
+                             ("1025", "at most 1024 for an instance")):
+            result = self.run_command("cosim", "counter.json", "--config", "config.json",
+                                      "--workgroups", number)
+            self.assertNotEqual(result.returncode, 0)
+            self.assertIn(says, result.stderr)
+        result = self.run_command("cosim", "counter.json", "--config", "config.json",
+                                  "--workgroups", "2", "--form", "compiled")
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("only the table-driven form", result.stderr)
+        result = self.run_command("cosim", "counter.json", "--config", "config.json",
+                                  "--workgroups", "2", "--verbose")
+        self.assertIn("shared by 2 workgroups", result.stderr)
 
     def test_check_with(self):
         self.cosim("--check-with", "reference", "--batch", "50")
@@ -213,7 +229,7 @@ class Cosim(cli.Case):
         self.assertLess(max(edges), 6000)
         self.assertEqual(json.loads(self.path("p.json").read_text())["edges"], sum(edges))
         for options in (("--batch", "7"), ("--batch", "500", "--form", "table"),
-                        ("--form", "sliced"), ("--form", "compiled"), ("--check-with", "reference",
+                        ("--workgroups", "2"), ("--form", "sliced"), ("--form", "compiled"), ("--check-with", "reference",
                                                                        "--batch", "900")):
             instances = 3 if options[1] == "7" else 40 # a launch every 7 edges
             self.assertEqual(run(instances, *options), all[:instances], options)

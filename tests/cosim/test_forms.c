@@ -194,6 +194,7 @@ typedef struct setting {
     ls_cosim_form form;
     bool ungated, compat;
     uint32_t instances, cut; /* edges of a run */
+    uint32_t workgroups;     /* 0: chosen; else launches have too few ticks */
 } setting;
 
 /* Runs to the end; returns the digest. */
@@ -209,6 +210,7 @@ static uint64_t run_one(const ls_design *design, ls_device *device, const char *
     params.form = s.form;
     params.ungated = s.ungated;
     params.compat = s.compat;
+    params.workgroups = s.workgroups;
     params.trace = &trace;
     params.trace_count = 1;
     params.trace_instance = s.instances - 1;
@@ -218,6 +220,8 @@ static uint64_t run_one(const ls_design *design, ls_device *device, const char *
     ls_status status = LS_OK;
     ls_error error = {0};
     for (uint64_t until = s.cut; status == LS_OK; until += s.cut) {
+        if (s.workgroups)
+            w.cosim->ticks = 1;
         status = ls_cosim_run(w.cosim, until < EDGES ? until : EDGES, NULL, &error);
         if (until >= EDGES)
             break;
@@ -242,9 +246,9 @@ static uint64_t run_one(const ls_design *design, ls_device *device, const char *
 /* --- tests ------------------------------------------------------------------------------------ */
 
 static const setting settings[] = {
-    {LS_COSIM_TABLE, false, false, 1, 7},    {LS_COSIM_TABLE, false, false, 3, EDGES},
-    {LS_COSIM_COMPILED, false, false, 1, 7}, {LS_COSIM_COMPILED, false, false, 3, EDGES},
-    {LS_COSIM_COMPILED, true, false, 1, 13},
+    {LS_COSIM_TABLE, false, false, 1, 7, 0},    {LS_COSIM_TABLE, false, false, 3, EDGES, 0},
+    {LS_COSIM_COMPILED, false, false, 1, 7, 0}, {LS_COSIM_COMPILED, false, false, 3, EDGES, 0},
+    {LS_COSIM_COMPILED, true, false, 1, 13, 0},
 };
 
 static void run_shape(uint64_t seed, graph_shape shape)
@@ -283,6 +287,149 @@ static void words(void **state)
     for (uint64_t seed = 1; seed <= 3; seed++)
         run_shape(seed, (graph_shape){
                             .nodes = seed == 3 ? 60 : 150, .memories = true, .effects = seed % 2});
+}
+
+/* Several workgroups share the wide levels of an instance, on devices that have grid barriers and
+ * on those where kernels are split at them; a launch that ends within an edge is continued. */
+static void shared_by_workgroups(void **state)
+{
+    (void)state;
+    static const struct {
+        graph_shape shape;
+        bool on_vulkan;
+    } cases[] = {
+        {{.nodes = 150, .memories = true, .effects = true}, false},
+        {{.nodes = 300, .only_bits = true, .memories = true}, true},
+        {{.nodes = 100, .derived = true, .effects = true}, false},
+        {{.nodes = 100, .loops = true}, false},
+    };
+    static const uint32_t counts[] = {1, 2, 3, 7}, instances[] = {1, 3};
+    for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ls_design *design = NULL;
+        OK(ls__design_from_graph(make_random_graph(800 + i, cases[i].shape), &design, error));
+        expectation *e = expect(design->graph, 800 + i, i % 2);
+        assert_false(e->unsettled);
+        uint64_t digest = 0;
+        for (int d = 0; d < DEVICES; d++)
+            for (uint32_t k = 0; devices[d] && k < 8; k++) {
+                setting s = {LS_COSIM_TABLE, false, i % 2, instances[k / 4], 20, counts[k % 4]};
+                /* All on the cpu device for one graph; the reference is slow, and so are drivers at
+                 * making a kernel. */
+                if ((d == 0 && k != 5 - i) || (d == 1 && i != 1 && k != 2 && k != 7) ||
+                    (d == 2 && (!cases[i].on_vulkan || k != 6)))
+                    continue;
+                uint64_t its = run_one(design, devices[d], device_names[d], e, s, 800 + i);
+                assert_true(!digest || its == digest);
+                digest = its;
+            }
+        expectation_free(e);
+        ls_design_destroy(&design);
+    }
+}
+
+static void take_report(void *context, const ls_sanitizer_report *report)
+{
+    snprintf(context, 200, "%s, line %u", report->kind, report->line);
+}
+
+/* Nothing that one workgroup has for another is missed by a barrier. */
+static void workgroups_do_not_race(void **state)
+{
+    (void)state;
+    static const graph_shape shapes[] = {
+        {.nodes = 200, .only_bits = true, .memories = true, .effects = true},
+        {.nodes = 100, .loops = true, .derived = true},
+    };
+    ls_device_params params = LS_DEVICE_PARAMS_INIT;
+    ls_device *device = NULL;
+    char reported[200] = "";
+    params.name = "reference";
+    params.sanitize = true;
+    params.on_report = take_report;
+    params.report_context = reported;
+    OK(ls_device_open(&params, &device, error));
+    for (uint32_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        ls_design *design = NULL;
+        OK(ls__design_from_graph(make_random_graph(820 + i, shapes[i]), &design, error));
+        expectation *e = expect(design->graph, 820 + i, false);
+        run_one(design, device, "reference, sanitized", e,
+                (setting){LS_COSIM_TABLE, false, false, 2, EDGES / 2, 3}, 820 + i);
+        expectation_free(e);
+        ls_design_destroy(&design);
+    }
+    assert_string_equal(reported, "");
+    assert_int_equal(ls_device_destroy(&device, NULL), LS_OK);
+}
+
+static void take_log(void *context, const char *message)
+{
+    snprintf(context, 200, "%s", message);
+}
+
+/* That levels are shared and launches continued, and what is refused. */
+static void workgroups_are_used_as_asked(void **state)
+{
+    (void)state;
+    ls_design *design = NULL;
+    ls_cosim *cosim = NULL;
+    char log[200] = "";
+    graph_shape shape = {.nodes = 300, .only_bits = true};
+    OK(ls__design_from_graph(make_random_graph(801, shape), &design, error));
+    expectation *e = expect(design->graph, 801, false);
+    ls_cosim_params params = LS_COSIM_PARAMS_INIT;
+    params.device = devices[1] ? devices[1] : devices[0];
+    params.workgroups = 3;
+    params.log = take_log;
+    params.log_context = log;
+    OK(ls_cosim_create(design, &params, &cosim, error));
+    assert_string_equal(log, "an instance is shared by 3 workgroups");
+    assert_int_equal(cosim->form->kind, LS_COSIM_TABLE);
+    assert_true(cosim->form->edge_ticks > 8);
+    queue_inputs(cosim, e);
+    ls_cosim_counters counters = {.struct_size = sizeof counters};
+    cosim->chunk = EDGES;
+    cosim->ticks = 1;
+    OK(ls_cosim_run(cosim, EDGES, NULL, error));
+    ls_cosim_count(cosim, &counters);
+    assert_true(counters.submissions > 3);
+    assert_int_equal(counters.edges, EDGES);
+    assert_true(cosim->ticks > 64);
+    ls_cosim_destroy(&cosim);
+
+    static const struct {
+        uint32_t workgroups, instances;
+        ls_cosim_form form;
+        ls_status status;
+        const char *says;
+    } wrong[] = {
+        {1025, 1, LS_COSIM_AUTO, LS_E_LIMIT, "at most 1024 for an instance"},
+        {UINT32_MAX, 2, LS_COSIM_AUTO, LS_E_LIMIT, "4294967295 workgroups for each of 2"},
+        {1024, 1025, LS_COSIM_TABLE, LS_E_LIMIT, "1048576 in all"},
+        {2, 1, LS_COSIM_COMPILED, LS_E_INVALID_ARGUMENT, "only the table-driven form"},
+        {2, 64, LS_COSIM_SLICED, LS_E_INVALID_ARGUMENT, "only the table-driven form"},
+    };
+    for (uint32_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        ls_error error = {0};
+        params.workgroups = wrong[i].workgroups;
+        params.instances = wrong[i].instances;
+        params.form = wrong[i].form;
+        assert_int_equal(ls_cosim_create(design, &params, &cosim, &error), wrong[i].status);
+        if (!strstr(error.message, wrong[i].says))
+            fail_msg("%s", error.message);
+    }
+    /* Unasked, none of these devices has more than one. */
+    for (int d = 0; d < 2; d++) {
+        params = (ls_cosim_params)LS_COSIM_PARAMS_INIT;
+        params.device = devices[d];
+        params.form = LS_COSIM_TABLE;
+        if (!devices[d])
+            continue;
+        OK(ls_cosim_create(design, &params, &cosim, error));
+        assert_int_equal(cosim->form->workgroups, 1);
+        ls_cosim_destroy(&cosim);
+    }
+    expectation_free(e);
+    ls_design_destroy(&design);
 }
 
 /* So many that the compiled form has more than one cluster. */
@@ -389,11 +536,6 @@ static void compiled_on_vulkan(void **state)
         expectation_free(e);
         ls_design_destroy(&design);
     }
-}
-
-static void take_log(void *context, const char *message)
-{
-    snprintf(context, 200, "%s", message);
 }
 
 /* On a GPU small graphs are compiled and large ones are not, unless the caller chooses. */
@@ -538,6 +680,9 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words),
         cmocka_unit_test(many_words),
+        cmocka_unit_test(shared_by_workgroups),
+        cmocka_unit_test(workgroups_do_not_race),
+        cmocka_unit_test(workgroups_are_used_as_asked),
         cmocka_unit_test(gates),
         cmocka_unit_test(derived_clocks),
         cmocka_unit_test(loops_of_latches),

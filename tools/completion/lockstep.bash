@@ -56,7 +56,7 @@ _lockstep()
         return
         ;;
     --form)
-        COMPREPLY=($(compgen -W "auto compiled table" -- "$current"))
+        COMPREPLY=($(compgen -W "auto compiled table sliced" -- "$current"))
         return
         ;;
     --x-init)
@@ -154,7 +154,7 @@ _lockstep()
         ;;
     sim | cosim)
         common+=" --top --top-module --x-init --seed --max-clock-edges --compat --trace --trace-signals --from --to"
-        common+=" --device --threads --target --form --tier --batch --cache --no-cache --verbose --quiet"
+        common+=" --device --threads --target --form --workgroups --tier --batch --cache --no-cache --verbose --quiet"
         ;;&
     sim) common+=" --input-vcd-scope --output-vcd-scope --sample --clock" ;;
     cosim)
