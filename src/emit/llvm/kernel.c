@@ -17,6 +17,7 @@
 #include "base/status.h"
 #include "emit/llvm/abi.h"
 #include "emit/llvm/build.h"
+#include "ir/uniform.h"
 
 /* --- shape ------------------------------------------------------------------------------------ */
 
@@ -35,8 +36,22 @@ static bool find_grid_barrier(ls__ir_inst *inst, void *context)
     return true;
 }
 
-/* Lanes of a strand. Rows of a small power of two become strands, so that lanes side by side lie
- * side by side in memory. */
+enum { FEW_VARIABLES = 4 };
+
+/* Whether values of 32 lanes, each of 4 registers of AVX2, leave room: of what lives long there is
+ * little. */
+static bool keeps_little(const emitter *e, const ls__ir_function *kernel)
+{
+    ls__ir_uniformity uniformity = ls__ir_uniformity_of(kernel, e->arena);
+    uint32_t count = 0;
+    for (uint32_t i = 1; i < kernel->vars.count; i++)
+        count += uniformity.vars[i] > LS__IR_SUBGROUP;
+    return count <= FEW_VARIABLES;
+}
+
+/* Lanes of a strand. A workgroup of one subgroup becomes one strand if it can: then memory is read
+ * line after line, by two strands it would be every other line. Rows of a small power of two become
+ * strands, so that lanes side by side lie side by side in memory. */
 static uint32_t width_of(const emitter *e, const ls__ir_function *kernel, uint32_t lanes)
 {
     bool has_subgroup_op = false;
@@ -46,6 +61,8 @@ static uint32_t width_of(const emitter *e, const ls__ir_function *kernel, uint32
         return 32;
     if (e->target.mode == LS__LLVM_SCALAR || lanes == 1)
         return 1;
+    if (lanes == 32 && width == 16 && keeps_little(e, kernel))
+        return 32;
     while (width / 2 >= lanes)
         width /= 2;
     if (row % width != 0 && row >= 4 && row < width && (row & (row - 1)) == 0)
@@ -132,7 +149,7 @@ void ls__llvm_poll(unit *u, const ls__ir_inst *loop)
     poll(u);
 }
 
-enum { MAX_BLOCK = 250, MAX_QUICK_BLOCK = 120 }; /* instructions of the IR */
+enum { MAX_BLOCK = 250, MAX_VECTOR_BLOCK = 1500, MAX_QUICK_BLOCK = 120 }; /* of the IR */
 
 /* LLVM's code generators take time that grows with the square of a block, but for the quick one of
  * scalar code, which also makes worse code of many blocks: it keeps every address that two of them
@@ -145,7 +162,8 @@ void ls__llvm_split_block(unit *u)
         u->block_size = 0;
     }
     bool quick = u->is_generated_quickly;
-    if (++u->block_size > (quick ? MAX_QUICK_BLOCK : MAX_BLOCK) && (u->width > 1 || !quick))
+    uint32_t most = quick ? MAX_QUICK_BLOCK : u->width > 1 ? MAX_VECTOR_BLOCK : MAX_BLOCK;
+    if (++u->block_size > most && (u->width > 1 || !quick))
         poll(u);
 }
 

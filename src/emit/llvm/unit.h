@@ -20,7 +20,7 @@
  *     flow.c      control flow inside a segment, masks;  coherent.c  code for lanes that agree
  *     serial.c    loops that run lane after lane
  *     value.c     one instruction: dispatch, geometry, parameters, variables
- *     arith.c     operations on values, the same for scalars and vectors
+ *     arith.c     operations on values, the same for scalars and vectors;  dot.c  dot4
  *     memory.c    loads and stores;  lanes.c  what is done lane by lane: gathers, scatters
  *     atomic.c    atomics
  *     outside.c   reports of accesses out of range
@@ -277,6 +277,7 @@ void ls__llvm_set_var(unit *u, ls_var var, lv scalar, lv vector);
 
 /* --- arith.c ---------------------------------------------------------------------------------- */
 lv ls__llvm_arith(unit *u, const ls__ir_inst *inst, const lv *args);
+lv ls__llvm_dot4(unit *u, const ls__ir_inst *inst, const lv *args); /* dot.c */
 lv ls__llvm_canonical(unit *u, ls_type type, lv value, bool as_bits); /* the one NaN */
 lv ls__llvm_combine(unit *u, ls_op op, lv a, lv b); /* two operands, result of their type */
 bool ls__llvm_is_clean(const unit *u, ls_value value, int depth); /* cannot be another NaN */
