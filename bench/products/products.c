@@ -91,8 +91,8 @@ static double measure(ls_program *program, const char *name, uint32_t columns, u
     for (uint32_t i = 0; i < count; i++)
         ranges[i] = (ls_range){buffers[i], 0, LS_WHOLE};
     dispatch.kernel = kernel;
-    dispatch.global_size[0] = options.rows;
-    dispatch.global_size[1] = columns / tile;
+    dispatch.global_size[0] = columns / tile * 32;
+    dispatch.global_size[1] = (options.rows + 31) / 32;
     dispatch.buffers = ranges;
     dispatch.buffer_count = count;
     dispatch.scalars = scalars;

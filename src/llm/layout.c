@@ -84,7 +84,7 @@ typedef uint32_t quad __attribute__((vector_size(16)));
 typedef uint16_t octet __attribute__((vector_size(16)));
 
 /* Four words of four lanes. */
-static void turn_quad(const uint8_t *rows, uint64_t row_bytes, uint8_t *out)
+static void turn_quad(const uint8_t *rows, uint64_t row_bytes, uint32_t apart, uint8_t *out)
 {
     quad a, b, c, d;
     memcpy(&a, rows, sizeof a);
@@ -98,9 +98,9 @@ static void turn_quad(const uint8_t *rows, uint64_t row_bytes, uint8_t *out)
     c = TAKE(more_ab, more_cd, 0, 1, 4, 5);
     d = TAKE(more_ab, more_cd, 2, 3, 6, 7);
     memcpy(out, &a, sizeof a);
-    memcpy(out + LS__LANES * 4, &b, sizeof b);
-    memcpy(out + LS__LANES * 8, &c, sizeof c);
-    memcpy(out + LS__LANES * 12, &d, sizeof d);
+    memcpy(out + LS__LANES * 4 * apart, &b, sizeof b);
+    memcpy(out + LS__LANES * 8 * apart, &c, sizeof c);
+    memcpy(out + LS__LANES * 12 * apart, &d, sizeof d);
 }
 
 /* Eight halves of eight lanes. */
@@ -122,18 +122,20 @@ static void turn_octet(const uint8_t *rows, uint64_t row_bytes, uint8_t *out)
 }
 #endif
 
+/* Word k goes to [k * apart][l]. */
 static void turn_words(const uint8_t *rows, uint64_t row_bytes, uint32_t lanes, uint64_t count,
-                       uint8_t *out)
+                       uint32_t apart, uint8_t *out)
 {
     uint64_t k = 0;
 #ifdef TURNS_VECTORS
     for (; lanes == LS__LANES && k + 4 <= count; k += 4)
         for (uint32_t lane = 0; lane < LS__LANES; lane += 4)
-            turn_quad(rows + lane * row_bytes + k * 4, row_bytes, out + (k * LS__LANES + lane) * 4);
+            turn_quad(rows + lane * row_bytes + k * 4, row_bytes, apart,
+                      out + (k * apart * LS__LANES + lane) * 4);
 #endif
     for (; k < count; k++)
         for (uint32_t lane = 0; lane < lanes; lane++)
-            memcpy(out + (k * LS__LANES + lane) * 4, rows + lane * row_bytes + k * 4, 4);
+            memcpy(out + (k * apart * LS__LANES + lane) * 4, rows + lane * row_bytes + k * 4, 4);
 }
 
 static void turn_halves(const uint8_t *rows, uint64_t row_bytes, uint32_t lanes, uint64_t count,
@@ -179,6 +181,22 @@ static void spread_fifth_bits(uint8_t *words)
     memcpy(words, copy, sizeof copy);
 }
 
+/* The words in the order they are used in: those with the scales; then of each half of 128
+ * elements, first 16 and last 16 of its units, by turns two with low bits and one with high bits.
+ */
+static void lay_q6_k(const uint8_t *rows, uint64_t row_bytes, uint32_t lanes, uint8_t *out)
+{
+    enum { HIGH = 32, SCALES = 48, WORD = 4 * LS__LANES };
+    turn_words(rows + SCALES * 4, row_bytes, lanes, 4, 1, out);
+    for (uint32_t i = 0; i < 4; i++) {
+        const uint8_t *low = rows + (i / 2 * 16 + i % 2 * 4) * 4;
+        uint8_t *to = out + (4 + i * 12) * WORD;
+        turn_words(low, row_bytes, lanes, 4, 3, to);
+        turn_words(low + 8 * 4, row_bytes, lanes, 4, 3, to + WORD);
+        turn_words(rows + (HIGH + i * 4) * 4, row_bytes, lanes, 4, 3, to + 2 * WORD);
+    }
+}
+
 static void lay_panel(const ls__matrix_form *form, const uint8_t *rows, uint64_t row_bytes,
                       uint32_t lanes, uint64_t blocks, uint8_t *out)
 {
@@ -189,7 +207,10 @@ static void lay_panel(const ls__matrix_form *form, const uint8_t *rows, uint64_t
         uint8_t *words = out + count * form->halves * 2 * LS__LANES;
         for (uint64_t b = 0; b < count; b++, rows += block_bytes) {
             turn_halves(rows + form->scale_byte, row_bytes, lanes, form->halves, out);
-            turn_words(rows + form->integer_byte, row_bytes, lanes, form->words, words);
+            if (form->type == LS_GGUF_TYPE_Q6_K)
+                lay_q6_k(rows + form->integer_byte, row_bytes, lanes, words);
+            else
+                turn_words(rows + form->integer_byte, row_bytes, lanes, form->words, 1, words);
             if (form->has_fifth_bits)
                 spread_fifth_bits(words);
             out += form->halves * 2 * LS__LANES;
@@ -215,7 +236,7 @@ void ls__matrix_lay(const ls__matrix_form *form, const void *data, uint64_t colu
         if (form->elements > 1)
             lay_panel(form, from, row_bytes, lanes, blocks, panel);
         else if (form->words)
-            turn_words(from, row_bytes, lanes, columns, panel);
+            turn_words(from, row_bytes, lanes, columns, 1, panel);
         else
             turn_halves(from, row_bytes, lanes, columns, panel);
     }

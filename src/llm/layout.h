@@ -4,7 +4,8 @@
  * so all that lanes read at once lies side by side. A panel is its slices of 256 elements one after
  * another; a slice is, for each of its blocks, the scales (halves: scale, then minimum), then for
  * each block the integers (words of 4 bytes). Each half or word is there 32 times, once a lane.
- * Rows that a panel lacks are zeros. The bytes are those of the file in another order; in the word
+ * Rows that a panel lacks are zeros. The bytes are those of the file in another order, of Q6_K's
+ * words in the one they are used in, so that memory is read forwards; in the word
  * that holds the fifth bits of Q5_0 and Q5_1 the bits are in another order, too: bit 4k + j, of
  * element 4k + j, is bit 8j + k.
  *

@@ -23,61 +23,49 @@ static uint32_t block_words(const ls__matrix_form *form) /* of a panel */
 /* --- matrices of integers --------------------------------------------------------------------- */
 
 /*
- * Names in these kernels, `c` a column of the tile: ac its block, xc its words for the unit, zc
- * its sums; pc the sum of products of a group, ic that of the block, lc that of its minima; sc the
- * slice, tc the row. Unit u is 32 elements of a block.
+ * Names in these kernels, `c` a column of the tile: ac its block, xc its words, zc its sums; pG_c
+ * the sum of products of group G of those that are computed together, ic that of the block, lc that
+ * of its minima; sc the slice, tc the row. Unit u is 32 elements; blocks of 256 are walked through
+ * in halves v of four units, to which xc and zc belong.
  */
+enum { HALF = 4 };
 
-/* Word k of half `half` of the unit, times the inputs. */
-static void put_word(ls__strbuf *text, const ls__matrix_form *form, uint32_t tile, uint32_t half,
-                     const char *k)
+/* Word `k` of half `half` of unit `unit`, times the inputs, for group `g`. */
+static void put_word(ls__strbuf *text, const ls__matrix_form *form, uint32_t tile, uint32_t g,
+                     uint32_t unit, uint32_t half, uint32_t k)
 {
-    PUT("{\nu32 w = word_%s(words, block, lane, u, %u, %s);\n", ls_gguf_type_name(form->type), half,
-        k);
+    PUT("{\nu32 w = word_%s(words, block, lane, %s%u, %u, %u);\n", ls_gguf_type_name(form->type),
+        form->group ? "v * 4 + " : "", unit, half, k);
     EACH_COLUMN(c)
-    PUT("p%u = %s(w, integers[x%u + %u + %s], p%u);\n", c, form->is_signed ? "dot4" : "dot4_us", c,
-        half * 4, k, c);
+    PUT("p%u_%u = %s(w, integers[x%u + %u], p%u_%u);\n", g, c, form->is_signed ? "dot4" : "dot4_us",
+        c, unit * 8 + half * 4 + k, g, c);
     PUT("}\n");
 }
 
-/*
- * pc, for halves [first, end) of the unit. It starts with what the offset makes too much. Word by
- * word in a loop where all at once would need more registers than there are; products of signed
- * bytes are so long that it does not pay.
- */
-static void put_products(ls__strbuf *text, const ls__matrix_form *form, uint32_t tile,
-                         uint32_t first, uint32_t end)
+/* The sums of group g begin with what the offset makes too much in halves from `half`. */
+static void put_begin(ls__strbuf *text, const ls__matrix_form *form, uint32_t tile, uint32_t g,
+                      uint32_t unit, uint32_t half)
 {
-    static const char *const numbers[] = {"0", "1", "2", "3"};
-    bool looped = (tile > 1 && !form->is_signed) || form->group == 16;
-    bool is_shared = form->words == 4 || form->words == 5; /* both halves are of the same words */
     EACH_COLUMN(c)
     {
         if (form->offset)
-            PUT("i32 p%u = -%d * sums[z%u + %u];\n", c, (int)form->offset, c, first);
+            PUT("i32 p%u_%u = -%d * sums[z%u + %u];\n", g, c, (int)form->offset, c,
+                unit * 2 + half);
         else
-            PUT("i32 p%u = 0;\n", c);
-    }
-    for (uint32_t half = first, next; half < end; half = next) {
-        next = is_shared ? end : half + 1;
-        if (looped)
-            PUT("for (u32 k = 0; k < 4; k++) {\n");
-        for (uint32_t k = 0; k < (looped ? 1 : 4); k++)
-            for (uint32_t h = half; h < next; h++)
-                put_word(text, form, tile, h, looped ? "k" : numbers[k]);
-        if (looped)
-            PUT("}\n");
+            PUT("i32 p%u_%u = 0;\n", g, c);
     }
 }
 
 static void put_plain_block(ls__strbuf *text, const ls__matrix_form *form, uint32_t tile)
 {
-    PUT("u32 u = 0;\n");
+    bool is_shared = form->words == 4 || form->words == 5; /* both halves are of the same words */
     EACH_COLUMN(c) PUT("u64 x%u = (u64)a%u * 8, z%u = a%u;\n", c, c, c, c);
-    put_products(text, form, tile, 0, 2);
+    put_begin(text, form, tile, 0, 0, 0);
+    for (uint32_t i = 0; i < 8; i++)
+        put_word(text, form, tile, 0, 0, is_shared ? i % 2 : i / 4, is_shared ? i / 2 : i % 4);
     EACH_COLUMN(c)
     {
-        PUT("s%u = s%u + ((d * scales[a%u]) * (f32)p%u", c, c, c, c);
+        PUT("s%u = s%u + ((d * scales[a%u]) * (f32)p0_%u", c, c, c, c);
         if (form->minimum == LS__MINIMUM)
             PUT(" + m * products[a%u]", c);
         PUT(");\n");
@@ -85,35 +73,65 @@ static void put_plain_block(ls__strbuf *text, const ls__matrix_form *form, uint3
 }
 
 /* One of 16 elements is half a unit. */
-static void put_group(ls__strbuf *text, const ls__matrix_form *form, uint32_t tile, uint32_t half)
+static void put_end(ls__strbuf *text, const ls__matrix_form *form, uint32_t tile, uint32_t g,
+                    uint32_t unit, uint32_t half)
 {
     const char *type = ls_gguf_type_name(form->type);
-    uint32_t per_unit = 32 / form->group;
-    PUT("{\n"
-        "i32 scale = scale_%s(words, block, lane, u * %u + %u%s);\n",
-        type, per_unit, half, form->type == LS_GGUF_TYPE_IQ4_XS ? ", more" : "");
+    uint32_t per_unit = 32 / form->group, group = unit * per_unit + half;
+    PUT("{\ni32 scale = scale_%s(words, block, lane, v * %u + %u%s);\n", type, HALF * per_unit,
+        group, form->type == LS_GGUF_TYPE_IQ4_XS ? ", more" : "");
     if (form->minimum == LS__MINIMA)
-        PUT("i32 least = least_%s(words, block, lane, u * %u + %u);\n", type, per_unit, half);
-    put_products(text, form, tile, half, per_unit == 2 ? half + 1 : 2);
+        PUT("i32 least = least_%s(words, block, lane, v * %u + %u);\n", type, HALF * per_unit,
+            group);
     EACH_COLUMN(c)
     {
-        PUT("i%u = i%u + scale * p%u;\n", c, c, c);
+        uint32_t sum = unit * 2 + half;
+        PUT("i%u = i%u + scale * p%u_%u;\n", c, c, g, c);
         if (form->minimum == LS__MINIMA && per_unit == 2)
-            PUT("l%u = l%u + least * sums[z%u + %u];\n", c, c, c, half);
+            PUT("l%u = l%u + least * sums[z%u + %u];\n", c, c, c, sum);
         if (form->minimum == LS__MINIMA && per_unit == 1)
-            PUT("l%u = l%u + least * (sums[z%u] + sums[z%u + 1]);\n", c, c, c, c);
+            PUT("l%u = l%u + least * (sums[z%u + %u] + sums[z%u + %u]);\n", c, c, c, sum, c,
+                sum + 1);
     }
     PUT("}\n");
 }
 
+/* Units whose elements lie in the same words. */
+static uint32_t units_of_word(const ls__matrix_form *form)
+{
+    return form->type == LS_GGUF_TYPE_IQ4_XS ? 1 : form->group == 16 ? 4 : 2;
+}
+
+/* The groups of `together` units from `unit`, halves [first, end) of each, word by word. */
+static void put_groups(ls__strbuf *text, const ls__matrix_form *form, uint32_t tile, uint32_t unit,
+                       uint32_t together, uint32_t first, uint32_t end)
+{
+    bool is_shared = form->type == LS_GGUF_TYPE_IQ4_XS; /* as in put_plain_block */
+    PUT("{\n");
+    for (uint32_t g = 0; g < together; g++)
+        put_begin(text, form, tile, g, unit + g, first);
+    for (uint32_t i = 0; i < (end - first) * 4; i++) {
+        uint32_t half = is_shared ? i % 2 : first + i / 4, k = is_shared ? i / 2 : i % 4;
+        for (uint32_t g = 0; g < together; g++)
+            put_word(text, form, tile, g, unit + g, half, k);
+    }
+    for (uint32_t g = 0; g < together; g++)
+        put_end(text, form, tile, g, unit + g, first);
+    PUT("}\n");
+}
+
+/* With one column, groups that share words are computed together, so that these are read once; with
+ * more there would not be registers enough for the sums. */
 static void put_grouped_block(ls__strbuf *text, const ls__matrix_form *form, uint32_t tile)
 {
+    uint32_t together = tile == 1 ? units_of_word(form) : 1;
     EACH_COLUMN(c) PUT("i32 i%u = 0, l%u = 0;\n", c, c);
-    PUT("for (u32 u = 0; u < 8; u++) {\n");
+    PUT("for (u32 v = 0; v < 2; v++) {\n");
     EACH_COLUMN(c)
-    PUT("u64 x%u = (u64)a%u * 64 + u * 8, z%u = (u64)a%u * 16 + u * 2;\n", c, c, c, c);
-    for (uint32_t half = 0; half < 32 / form->group; half++)
-        put_group(text, form, tile, half);
+    PUT("u64 x%u = (u64)a%u * 64 + v * 32, z%u = (u64)a%u * 16 + v * 8;\n", c, c, c, c);
+    for (uint32_t unit = 0; unit < HALF; unit += together)
+        for (uint32_t half = 0; half < 32 / form->group; half++)
+            put_groups(text, form, tile, unit, together, half, form->group == 16 ? half + 1 : 2);
     PUT("}\n");
     EACH_COLUMN(c)
     {
@@ -136,21 +154,23 @@ static void put_halves(ls__strbuf *text, const ls__matrix_form *form)
 
 static void put_integer_kernel(ls__strbuf *text, const ls__matrix_form *form, uint32_t tile)
 {
+    uint32_t per_slice = LS__SLICE / form->elements;
     PUT("(u32 rows, u32 elements, u32 columns, u32 first_row, const f16 *halves,\n"
         "    const u32 *words, const u32 *integers, const f32 *scales, const i32 *sums, %sf32 *y)\n"
         "{\n"
-        "u32 lane = lane_id(), blocks = elements / %u, column = workgroup_id(1) * %u;\n"
-        "u64 place = (u64)workgroup_id(0) * blocks * %u;\n",
+        "u32 lane = lane_id(), blocks = elements / %u, column = workgroup_id(0) * %u;\n"
+        "u64 place = (u64)workgroup_id(1) * blocks * %u;\n",
         form->elements == 32 ? "const f32 *products, " : "", form->elements, tile,
         block_words(form));
     EACH_COLUMN(c) PUT("f32 t%u = 0.0f;\nu32 block%u = (column + %u) * blocks;\n", c, c, c);
     PUT("for (u32 first = 0; first < blocks; first += %u) {\n"
-        "u32 count = min(%uu, blocks - first);\n"
+        "u32 count = %s;\n"
         "u64 quants = place + count * %u;\n",
-        LS__SLICE / form->elements, LS__SLICE / form->elements, form->halves * LS__LANES / 2);
+        per_slice, per_slice == 1 ? "1" : "min(8u, blocks - first)", form->halves * LS__LANES / 2);
     EACH_COLUMN(c) PUT("f32 s%u = 0.0f;\n", c);
-    PUT("for (u32 b = 0; b < count; b++) {\n"
+    PUT("%s {\n"
         "u64 block = quants + b * %u;\n",
+        form->group ? "const u32 b = 0;" : "for (u32 b = 0; b < count; b++)",
         form->words * LS__LANES);
     put_halves(text, form);
     EACH_COLUMN(c) PUT("u32 a%u = block%u + first + b;\n", c, c);
@@ -186,8 +206,8 @@ static void put_float_kernel(ls__strbuf *text, const ls__matrix_form *form, uint
     PUT("(u32 rows, u32 elements, u32 columns, u32 first_row, const %s *matrix,\n"
         "    const f32 *x, f32 *y)\n"
         "{\n"
-        "    u32 lane = lane_id(), column = workgroup_id(1) * %u;\n"
-        "    u64 place = (u64)workgroup_id(0) * elements * 32;\n",
+        "    u32 lane = lane_id(), column = workgroup_id(0) * %u;\n"
+        "    u64 place = (u64)workgroup_id(1) * elements * 32;\n",
         type, tile);
     for (uint32_t c = 0; c < tile; c++)
         PUT("    f32 t%u = 0.0f;\n    u64 input%u = (u64)(column + %u) * elements;\n", c, c, c);
@@ -223,7 +243,7 @@ void ls__matrix_kernel(ls__strbuf *text, const ls__matrix_form *form, const char
         put_float_kernel(text, form, tile);
     else
         put_integer_kernel(text, form, tile);
-    PUT("    u32 row = first_row + workgroup_id(0) * 32 + lane;\n");
+    PUT("    u32 row = first_row + workgroup_id(1) * 32 + lane;\n");
     for (uint32_t c = 0; c < tile; c++)
         PUT("    if (row < rows && column + %u < columns)\n"
             "        y[(u64)(column + %u) * rows + row] = t%u;\n",

@@ -21,9 +21,10 @@ extern const uint32_t ls__llm_kernels_count;
  * `first_row` is the first row; the input is as
  * quantize_32 or, for blocks of 256 and without `products`, quantize_256 left it;
  * for F32, F16 and BF16 it is floats: NAME(rows, elements, columns, first_row, matrix, x, y).
- * `rows` are those of the whole matrix, and of a column of y. Lanes: rows that are given, rounded up
- * to 32, and one of `tile` columns in y. Inputs beyond `columns` are read, up to a whole
- * tile, and what they give is dropped.
+ * `rows` are those of the whole matrix, and of a column of y. Lanes: 32
+ * for each `tile` columns, and in y one for each 32 rows that are given; so all columns are done
+ * with a panel before the next one is read. Inputs beyond `columns` are read, up to a whole tile,
+ * and what they give is dropped.
  */
 void ls__matrix_kernel(ls__strbuf *text, const ls__matrix_form *form, const char *name,
                        uint32_t tile);

@@ -321,12 +321,13 @@ ls_status ls__pool_compute(ls_session_pool *p, ls_error *error)
     for (uint32_t c = 0; c < r->count; c++)
         seen = largest(seen, r->places[2 * c] + 1);
     ls__feed feed = {.count = r->count,
-                     .tiles = whole_tiles(r->count) / LS__TILE,
+                     .tile_lanes = whole_tiles(r->count) / LS__TILE * 32,
                      .lanes = r->count * 32,
                      .blocks = (seen + 31) / 32,
                      .chunk_lanes = ls__pages_of(seen) * 32,
                      .rows = r->row_count,
-                     .row_tiles = whole_tiles(r->row_count) / LS__TILE};
+                     .row_lanes = r->row_count * 32,
+                     .row_tile_lanes = whole_tiles(r->row_count) / LS__TILE * 32};
     ls_slot plain[LS__SLOTS], *slots = batch->slots ? batch->slots : plain;
     ls_submit_params params = LS_SUBMIT_PARAMS_INIT;
     ls_receipt receipt = {.struct_size = sizeof receipt};

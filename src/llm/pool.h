@@ -12,13 +12,14 @@
 
 /* What comes with a submission. */
 typedef struct ls__feed {
-    uint32_t count;       /* tokens */
-    uint32_t tiles;       /* of LS__TILE tokens */
-    uint32_t lanes;       /* 32 a token */
-    uint32_t blocks;      /* of 32 positions, as many as the token that sees most does */
-    uint32_t chunk_lanes; /* 32 for each 64 positions */
-    uint32_t rows;        /* tokens that give logits */
-    uint32_t row_tiles;   /* of LS__TILE such tokens */
+    uint32_t count;          /* tokens */
+    uint32_t tile_lanes;     /* 32 for each LS__TILE tokens */
+    uint32_t lanes;          /* 32 a token */
+    uint32_t blocks;         /* of 32 positions, as many as the token that sees most does */
+    uint32_t chunk_lanes;    /* 32 for each 64 positions */
+    uint32_t rows;           /* tokens that give logits */
+    uint32_t row_lanes;      /* 32 for each of them */
+    uint32_t row_tile_lanes; /* 32 for each LS__TILE of them */
 } ls__feed;
 
 enum {

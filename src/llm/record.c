@@ -155,10 +155,11 @@ static void put_matrix(recorder *r, const char *operation, const ls__weight *w, 
     const ls__matrix_kernels *kernels = &r->model->matrices[ls__matrix_form_index(w->form)];
     bool one = last ? !r->many || r->pool->sessions == 1 : !r->many;
     uint32_t count = last ? PARAMETER(rows) : PARAMETER(count),
-             tiles = last ? PARAMETER(row_tiles) : PARAMETER(tiles);
+             columns = last ? PARAMETER(row_lanes) : PARAMETER(lanes),
+             tiles = last ? PARAMETER(row_tile_lanes) : PARAMETER(tile_lanes);
     step s = {.operation = operation,
               .kernel = one ? kernels->one : kernels->tile,
-              .y_parameter = one ? count : tiles,
+              .x_parameter = one ? columns : tiles,
               .elements = w->columns,
               .scalars = {w->rows, w->columns},
               .scalar_count = 4,
@@ -174,7 +175,7 @@ static void put_matrix(recorder *r, const char *operation, const ls__weight *w, 
     s.buffers[s.buffer_count++] = y;
     for (uint32_t i = 0; i < w->shard_count; i++) {
         s.scalars[3] = i * w->shard_rows;
-        s.x = ls__weight_shard_rows(w, i);
+        s.y = (ls__weight_shard_rows(w, i) + LS__LANES - 1) / LS__LANES;
         s.weights[0] = &w->shards[i];
         s.weights[1] = blocking < 0 ? NULL : &w->shards[i];
         s.part = i + 1 < w->shard_count;

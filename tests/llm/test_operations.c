@@ -357,7 +357,7 @@ static void check_matrix(ls_gguf_type type, uint32_t elements, uint32_t rows, ui
     kernel_name(name, "matrix", type, tile);
     snprintf(label, sizeof label, "%s:%ux%ux%u", name, elements, rows, columns);
     uint32_t scalars[] = {rows, elements, columns, 0};
-    uint32_t global[3] = {rows, padded / tile, 1};
+    uint32_t global[3] = {padded / tile * 32, (rows + 31) / 32, 1};
     for (int d = 0; d < DEVICES; d++) {
         if (!machines[d].device)
             continue;
