@@ -130,6 +130,13 @@ LS_API void ls_session_destroy(ls_session **session);
 LS_API ls_status ls_session_feed(ls_session *session, const uint32_t *tokens, uint32_t count,
                                  ls_error *error);
 
+/* The same, and gives the logits behind each of the tokens [first, count), of which there is at
+ * least one: [count - first][vocabulary]. They are the bits that feeding token by token gives,
+ * computed many at a time, which is faster; the first such call of a pool takes memory for up to
+ * 16 MiB of logits, twice. On failure there is anything in `logits`. */
+LS_API ls_status ls_session_feed_all(ls_session *session, const uint32_t *tokens, uint32_t count,
+                                     uint32_t first, float *logits, ls_error *error);
+
 typedef struct ls_session_input {
     ls_session *session;
     const uint32_t *tokens;

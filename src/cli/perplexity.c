@@ -22,6 +22,7 @@
 #include "cli/wait.h"
 
 enum { KEY_SAVE = 256, KEY_KL, KEY_WINDOWS, DEFAULT_WINDOW = 512, LEAST_WINDOW = 4 };
+enum { LOGITS_BYTES = 1 << 24 }; /* that are computed together, where one token has fewer */
 
 #define MOST_TEXT_BYTES (UINT64_C(1) << 30)
 
@@ -43,6 +44,8 @@ typedef struct measure {
     ls__os_writer *writer;         /* with --save-logits */
     ls_session *session;
     uint32_t *ids_copy; /* of a window */
+    uint32_t piece;     /* tokens whose logits are computed together */
+    float *logits;      /* [piece][the model's vocabulary] */
     uint64_t counted;
     sums loss, other_loss;
     double *divergences; /* [counted in the end] */
@@ -188,10 +191,13 @@ static ls_status prepare(measure *m, ls_error *error)
     if (m->windows_most && m->windows_most < m->window_count)
         m->window_count = m->windows_most;
     uint64_t most = (uint64_t)m->window_count * ls__logits_counted(m->window);
+    uint32_t fit = LOGITS_BYTES / sizeof *m->logits / m->model.info.vocabulary;
+    m->piece = fit ? fit : 1;
+    m->logits = ls__mem_alloc((uint64_t)m->piece * m->model.info.vocabulary, sizeof *m->logits);
     m->ids_copy = ls__mem_alloc(m->window, sizeof *m->ids_copy);
     m->divergences = ls__mem_alloc(m->kl ? most : 1, sizeof *m->divergences);
-    if (!m->ids_copy || !m->divergences)
-        return ls__fail_oom(error, most * sizeof *m->divergences);
+    if (!m->ids_copy || !m->divergences || !m->logits)
+        return ls__fail_oom(error, most * sizeof *m->divergences + LOGITS_BYTES);
     status = ls__cli_model_session(&m->model, &m->session, error);
     if (status == LS_OK && m->save)
         status = begin_saving(m, error);
@@ -206,10 +212,9 @@ static void add(sums *s, double value)
     s->squares = s->squares + value * value;
 }
 
-/* The next token's logits are there. */
-static ls_status count_token(measure *m, uint32_t id, ls_error *error)
+/* What the logits say of the token that follows. */
+static ls_status count_token(measure *m, const float *logits, uint32_t id, ls_error *error)
 {
-    const float *logits = ls_session_logits(m->session);
     uint32_t vocabulary = m->model.vocabulary.token_count;
     ls__os_fenv saved;
     ls__os_fenv_enter(&saved);
@@ -236,13 +241,15 @@ static ls_status count_window(measure *m, uint32_t index, ls_error *error)
         ids[0] = m->model.vocabulary.bos;
     ls_status status = ls_session_truncate(m->session, 0, error);
     if (status == LS_OK)
-        status = ls_session_feed(m->session, ids, half + 1, error);
-    for (uint32_t i = half + 1; status == LS_OK && i < m->window; i++) {
+        status = ls_session_feed(m->session, ids, half, error);
+    for (uint32_t at = half, now; status == LS_OK && at + 1 < m->window; at += now) {
         if (ls__cli_caught_signal())
             return ls__fail(error, LS_E_CANCELLED, "stopped");
-        status = count_token(m, ids[i], error);
-        if (status == LS_OK && i + 1 < m->window)
-            status = ls_session_feed(m->session, ids + i, 1, error);
+        now = m->window - 1 - at < m->piece ? m->window - 1 - at : m->piece;
+        status = ls_session_feed_all(m->session, ids + at, now, 0, m->logits, error);
+        for (uint32_t i = 0; status == LS_OK && i < now; i++)
+            status = count_token(m, m->logits + (uint64_t)i * m->model.info.vocabulary,
+                                 ids[at + i + 1], error);
     }
     return status;
 }
@@ -354,6 +361,7 @@ int ls__cli_perplexity(int argc, char **argv)
     ls__cli_tokens_finish(&m.tokens);
     ls__mem_free(m.ids_copy);
     ls__mem_free(m.divergences);
+    ls__mem_free(m.logits);
     int signal = ls__cli_caught_signal();
     return signal ? LS__EXIT_SIGNAL + signal : status == LS_OK ? LS__EXIT_OK : LS__EXIT_FAILED;
 }

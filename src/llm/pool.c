@@ -60,7 +60,7 @@ static ls_status make_cache(ls_session_pool *p, ls_error *error)
 static ls_status make_buffers(ls_session_pool *p, ls_error *error)
 {
     const ls_model_info *i = &p->model->info;
-    uint64_t columns = p->chunk, rows = p->sessions;
+    uint64_t columns = p->chunk;
     uint64_t query = (uint64_t)i->heads * i->head_width,
              key = (uint64_t)i->kv_heads * i->head_width;
     uint64_t most = largest(largest(i->width, i->inner_width), (uint32_t)query);
@@ -83,10 +83,7 @@ static ls_status make_buffers(ls_session_pool *p, ls_error *error)
         {"gate", columns * i->inner_width * 4, &p->gate},
         {"up", columns * i->inner_width * 4, &p->up},
         {"inner", columns * i->inner_width * 4, &p->inner},
-        {"rows", rows * 4, &p->rows},
-        {"last", (uint64_t)whole_tiles(p->sessions) * i->width * 4, &p->last},
-        {"logits", rows * i->vocabulary * 4, &p->device_logits},
-        {"pages", rows * p->context / LS__CHUNK * 4, &p->pages},
+        {"pages", (uint64_t)p->sessions * p->context / LS__CHUNK * 4, &p->pages},
         {"integers", columns * most, &p->quantized[0].integers},
         {"scales", columns * most / 32 * 4, &p->quantized[0].scales},
         {"products", columns * most / 32 * 4, &p->quantized[0].products},
@@ -98,6 +95,39 @@ static ls_status make_buffers(ls_session_pool *p, ls_error *error)
     ls_status status = LS_OK;
     for (size_t b = 0; status == LS_OK && b < sizeof buffers / sizeof *buffers; b++)
         status = make_buffer(p, buffers[b].label, buffers[b].bytes, buffers[b].buffer, error);
+    return status;
+}
+
+static ls_status make_outputs(const ls_session_pool *p, uint32_t most, ls__outputs *o,
+                              ls_error *error)
+{
+    const ls_model_info *i = &p->model->info;
+    uint64_t logits = (uint64_t)most * i->vocabulary;
+    o->most = most;
+    o->logits = ls__mem_alloc(logits, sizeof *o->logits);
+    if (!o->logits)
+        return ls__fail_oom(error, logits * sizeof *o->logits);
+    ls_status status = make_buffer(p, "rows", most * 4ull, &o->rows, error);
+    if (status == LS_OK)
+        status =
+            make_buffer(p, "last", (uint64_t)whole_tiles(most) * i->width * 4, &o->last, error);
+    if (status == LS_OK)
+        status = make_buffer(p, "logits", logits * 4, &o->made, error);
+    return status;
+}
+
+ls_status ls__pool_make_all(ls_session_pool *p, ls_error *error)
+{
+    enum { MOST_BYTES = 1 << 24 }; /* of logits, where a tile has fewer */
+    uint32_t fit = MOST_BYTES / 4 / p->model->info.vocabulary / LS__TILE * LS__TILE;
+    if (p->every.outputs)
+        return LS_OK;
+    ls_status status = LS_OK;
+    if (!p->all.most)
+        status =
+            make_outputs(p, fit > p->chunk ? p->chunk : largest(fit, LS__TILE), &p->all, error);
+    if (status == LS_OK)
+        status = ls__pool_record(p, p->chunk, &p->all, &p->every, error);
     return status;
 }
 
@@ -122,18 +152,16 @@ static ls_status make_angles(ls_session_pool *p, ls_error *error)
 static ls_status make_arrays(ls_session_pool *p, ls_error *error)
 {
     ls__round *r = &p->round;
-    uint64_t pages = (uint64_t)ls__pages_of(p->context) * p->sessions,
-             logits = (uint64_t)p->sessions * p->model->info.vocabulary;
+    uint64_t pages = (uint64_t)ls__pages_of(p->context) * p->sessions;
     r->tokens = ls__mem_alloc(p->chunk, sizeof *r->tokens);
     r->places = ls__mem_alloc(p->chunk, 2 * sizeof *r->places);
     r->from = ls__mem_alloc(p->chunk, sizeof(ls_session *));
-    r->rows = ls__mem_alloc(p->sessions, sizeof *r->rows);
+    r->rows = ls__mem_alloc(p->chunk, sizeof *r->rows);
     r->pages = ls__mem_alloc(pages, sizeof *r->pages);
     p->free_pages = ls__mem_alloc(p->page_count, sizeof *p->free_pages);
-    p->logits = ls__mem_alloc(logits, sizeof *p->logits);
-    if (r->tokens && r->places && r->from && r->rows && r->pages && p->free_pages && p->logits)
+    if (r->tokens && r->places && r->from && r->rows && r->pages && p->free_pages)
         return LS_OK;
-    return ls__fail_oom(error, logits * sizeof *p->logits);
+    return ls__fail_oom(error, pages * sizeof *r->pages);
 }
 
 /* --- pages ------------------------------------------------------------------------------------ */
@@ -217,6 +245,8 @@ ls_status ls_session_pool_create(ls_model *model, const ls_session_pool_params *
     if (status == LS_OK)
         status = make_buffers(p, error);
     if (status == LS_OK)
+        status = make_outputs(p, p->sessions, &p->ends, error);
+    if (status == LS_OK)
         status = make_cache(p, error);
     if (status == LS_OK)
         status = make_angles(p, error);
@@ -225,9 +255,9 @@ ls_status ls_session_pool_create(ls_model *model, const ls_session_pool_params *
     if (status == LS_OK)
         fill_free_pages(p, params->page_seed);
     if (status == LS_OK)
-        status = ls__pool_record(p, 1, &p->one, error);
+        status = ls__pool_record(p, 1, &p->ends, &p->one, error);
     if (status == LS_OK)
-        status = ls__pool_record(p, p->chunk, &p->many, error);
+        status = ls__pool_record(p, p->chunk, &p->ends, &p->many, error);
     if (status != LS_OK) {
         ls_session_pool_destroy(&p);
         return status;
@@ -239,9 +269,8 @@ ls_status ls_session_pool_create(ls_model *model, const ls_session_pool_params *
 static void destroy_buffers(ls_session_pool *p)
 {
     ls_buffer **buffers[] = {
-        &p->tokens,        &p->residual, &p->normed, &p->query, &p->key,  &p->value,
-        &p->scores,        &p->gate,     &p->up,     &p->inner, &p->rows, &p->last,
-        &p->device_logits, &p->places,   &p->pages,  &p->tops,  &p->sums, &p->parts,
+        &p->tokens, &p->residual, &p->normed, &p->query, &p->key,  &p->value, &p->scores, &p->gate,
+        &p->up,     &p->inner,    &p->places, &p->pages, &p->tops, &p->sums,  &p->parts,
     };
     for (size_t b = 0; b < sizeof buffers / sizeof *buffers; b++)
         ls_buffer_destroy(buffers[b]);
@@ -259,6 +288,14 @@ static void destroy_buffers(ls_session_pool *p)
     }
 }
 
+static void finish_outputs(ls__outputs *o)
+{
+    ls_buffer_destroy(&o->rows);
+    ls_buffer_destroy(&o->last);
+    ls_buffer_destroy(&o->made);
+    ls__mem_free(o->logits);
+}
+
 static void finish_batch(ls__token_batch *batch)
 {
     ls_prepared_destroy(&batch->prepared);
@@ -272,12 +309,15 @@ void ls_session_pool_destroy(ls_session_pool **pool)
     ls_session_pool *p = pool ? *pool : NULL;
     if (!p)
         return;
-    void *arrays[] = {p->cache,        p->logits,     p->free_pages, p->round.tokens,
-                      p->round.places, p->round.from, p->round.rows, p->round.pages};
+    void *arrays[] = {p->cache,      p->free_pages, p->round.tokens, p->round.places,
+                      p->round.from, p->round.rows, p->round.pages};
     finish_batch(&p->one);
     finish_batch(&p->many);
+    finish_batch(&p->every);
     ls_stream_destroy(&p->stream, NULL);
     destroy_buffers(p);
+    finish_outputs(&p->ends);
+    finish_outputs(&p->all);
     for (size_t a = 0; a < sizeof arrays / sizeof *arrays; a++)
         ls__mem_free(arrays[a]);
     ls__mem_free(p);
@@ -313,10 +353,9 @@ static ls_status fail_not_finite(ls_session_pool *p, const ls__token_batch *batc
     return LS_E_FAILED;
 }
 
-ls_status ls__pool_compute(ls_session_pool *p, ls_error *error)
+ls_status ls__pool_compute(ls_session_pool *p, const ls__token_batch *batch, ls_error *error)
 {
     const ls__round *r = &p->round;
-    const ls__token_batch *batch = r->count == 1 ? &p->one : &p->many;
     uint32_t seen = 0;
     for (uint32_t c = 0; c < r->count; c++)
         seen = largest(seen, r->places[2 * c] + 1);
@@ -338,7 +377,7 @@ ls_status ls__pool_compute(ls_session_pool *p, ls_error *error)
     slots[LS__SLOT_PLACES] = (ls_slot){.upload = r->places};
     slots[LS__SLOT_PAGES] = (ls_slot){.upload = r->pages};
     slots[LS__SLOT_ROWS] = (ls_slot){.upload = r->rows};
-    slots[LS__SLOT_LOGITS] = (ls_slot){.download = p->logits};
+    slots[LS__SLOT_LOGITS] = (ls_slot){.download = batch->outputs->logits};
     params.slots = slots;
     params.slot_count = LS__SLOTS + batch->point_count;
     ls_status status = batch->plain

@@ -50,7 +50,15 @@ typedef struct ls__trace_point {
     bool rows; /* of the tokens that give logits alone */
 } ls__trace_point;
 
+/* Of the tokens of a submission that give logits. */
+typedef struct ls__outputs {
+    uint32_t most;                 /* so many at most */
+    ls_buffer *rows, *last, *made; /* their columns, normed residuals, logits */
+    float *logits;                 /* [most][vocabulary]: on the host */
+} ls__outputs;
+
 typedef struct ls__token_batch {
+    const ls__outputs *outputs;
     ls_prepared *prepared;
     ls_batch *plain; /* in its place where the pool is unprepared */
     ls__step *steps; /* by command */
@@ -74,7 +82,7 @@ typedef struct ls__round {
     uint32_t *places;  /* [chunk][2]: src/llm/attention.h */
     ls_session **from; /* [chunk]: whose the column is */
     uint32_t row_count;
-    uint32_t *rows;  /* [sessions]: columns that give logits */
+    uint32_t *rows;  /* [chunk]: columns that give logits */
     uint32_t *pages; /* [sessions][pages of a context] */
     uint32_t page_count;
 } ls__round;
@@ -90,18 +98,17 @@ struct ls_session_pool {
     bool failed, unprepared;
     ls_session_trace trace; /* or NULL */
     void *trace_context;
-    float *logits;        /* [sessions][vocabulary] */
     uint32_t *free_pages; /* the last is given next */
     uint32_t page_count, free_count;
     ls__round round;
     ls_buffer *tokens, *residual, *normed, *query, *key, *value, *scores, *gate, *up, *inner;
-    ls_buffer *rows, *last, *device_logits;
     ls_buffer *places, *pages; /* src/llm/attention.h */
     ls_buffer *tops, *sums, *parts;
     ls_buffer *angles[LS__ROPES]; /* by the model's ropes */
     ls__quantized quantized[LS__BLOCKINGS];
     ls__cache_layer *cache; /* by layer */
-    ls__token_batch one, many;
+    ls__outputs ends, all;  /* of sessions, of tokens one after another: made when it is needed */
+    ls__token_batch one, many, every; /* for one token, for many; for many with `all` */
 };
 
 struct ls_session {
@@ -116,17 +123,21 @@ struct ls_session {
 };
 
 /* Records and prepares a batch for up to `columns` tokens: 1, or the pool's chunk. */
-ls_status ls__pool_record(ls_session_pool *pool, uint32_t columns, ls__token_batch *batch,
-                          ls_error *error);
+ls_status ls__pool_record(ls_session_pool *pool, uint32_t columns, const ls__outputs *outputs,
+                          ls__token_batch *batch, ls_error *error);
+
+/* From now on logits of many tokens of a session can be computed together. */
+ls_status ls__pool_make_all(ls_session_pool *pool, ls_error *error);
 
 /* The session gets pages for `positions`; they must be there. */
 void ls__pool_take_pages(ls_session *session, uint32_t positions);
 /* Gives back those behind `positions`. */
 void ls__pool_give_pages(ls_session *session, uint32_t positions);
 
-/* Computes the pool's round; the logits of its rows are in pool->logits then. When a value is not
+/* Computes the pool's round by one of the batches above, whose outputs then have the logits of its
+ * rows. When a value is not
  * finite the session it belongs to has failed, and none else. */
-ls_status ls__pool_compute(ls_session_pool *pool, ls_error *error);
+ls_status ls__pool_compute(ls_session_pool *pool, const ls__token_batch *batch, ls_error *error);
 
 static inline uint32_t ls__pages_of(uint32_t positions)
 {

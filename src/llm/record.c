@@ -153,7 +153,7 @@ static void put_matrix(recorder *r, const char *operation, const ls__weight *w, 
     int blocking = ls__matrix_blocking(w->form);
     const ls__quantized *q = &r->pool->quantized[blocking < 0 ? 0 : blocking];
     const ls__matrix_kernels *kernels = &r->model->matrices[ls__matrix_form_index(w->form)];
-    bool one = last ? !r->many || r->pool->sessions == 1 : !r->many;
+    bool one = last ? !r->many || r->out->outputs->most == 1 : !r->many;
     uint32_t count = last ? PARAMETER(rows) : PARAMETER(count),
              columns = last ? PARAMETER(row_lanes) : PARAMETER(lanes),
              tiles = last ? PARAMETER(row_tile_lanes) : PARAMETER(tile_lanes);
@@ -430,7 +430,7 @@ static void put_upload(recorder *r, const char *name, uint32_t slot, ls_buffer *
 
 static void put_logits(recorder *r)
 {
-    const ls_session_pool *s = r->pool;
+    const ls__outputs *o = r->out->outputs;
     const ls_model *m = r->model;
     const ls__weight *output = m->output.shards ? &m->output : &m->embedding;
     r->layer = m->info.layers;
@@ -441,15 +441,14 @@ static void put_logits(recorder *r)
                    .elements = m->info.width,
                    .scalars = {m->info.width, float_word(m->epsilon)},
                    .scalar_count = 2,
-                   .buffers = {s->rows, s->residual, NULL, s->last},
+                   .buffers = {o->rows, r->pool->residual, NULL, o->last},
                    .weights = {[2] = m->output_norm.shards},
                    .buffer_count = 4});
-    put_quantize(r, "output input", s->last, &output, 1, true);
-    put_matrix(r, "output", output, s->last, s->device_logits, true);
+    put_quantize(r, "output input", o->last, &output, 1, true);
+    put_matrix(r, "output", output, o->last, o->made, true);
     if (m->logit_cap > 0)
-        put_factor(r, "logit cap", m->soft_cap, m->info.vocabulary, m->logit_cap, s->device_logits,
-                   true);
-    ls_range source = {s->device_logits, 0, LS_WHOLE};
+        put_factor(r, "logit cap", m->soft_cap, m->info.vocabulary, m->logit_cap, o->made, true);
+    ls_range source = {o->made, 0, LS_WHOLE};
     if (r->status == LS_OK)
         r->status =
             ls_batch_download_slot(r->batch, source, LS_MEM_NONE, LS__SLOT_LOGITS, NULL, r->error);
@@ -457,9 +456,10 @@ static void put_logits(recorder *r)
         note(r, "logits", 0, 0);
 }
 
-ls_status ls__pool_record(ls_session_pool *pool, uint32_t columns, ls__token_batch *batch,
-                          ls_error *error)
+ls_status ls__pool_record(ls_session_pool *pool, uint32_t columns, const ls__outputs *outputs,
+                          ls__token_batch *batch, ls_error *error)
 {
+    batch->outputs = outputs;
     recorder r = {
         .pool = pool, .model = pool->model, .out = batch, .many = columns > 1, .error = error};
     r.status = ls_batch_create(pool->model->device, &r.batch, error);
@@ -469,7 +469,7 @@ ls_status ls__pool_record(ls_session_pool *pool, uint32_t columns, ls__token_bat
     put_upload(&r, "places", LS__SLOT_PLACES, pool->places, columns * 2);
     put_upload(&r, "pages", LS__SLOT_PAGES, pool->pages,
                ls__pages_of(pool->context) * pool->sessions);
-    put_upload(&r, "rows", LS__SLOT_ROWS, pool->rows, pool->sessions);
+    put_upload(&r, "rows", LS__SLOT_ROWS, outputs->rows, outputs->most);
     put_embedding(&r);
     for (; r.layer < pool->model->info.layers; r.layer++)
         put_layer(&r, &pool->model->layers[r.layer]);

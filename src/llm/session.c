@@ -51,7 +51,7 @@ ls_status ls_session_create(ls_model *model, const ls_session_params *params, ls
             s->pool->context < model->info.context ? s->pool->context : model->info.context;
         s->context = s->context ? s->context : (uint32_t)most;
         s->pages = ls__mem_alloc(ls__pages_of(s->context), sizeof *s->pages);
-        s->logits = s->owns_pool ? s->pool->logits
+        s->logits = s->owns_pool ? s->pool->ends.logits
                                  : ls__mem_alloc(model->info.vocabulary, sizeof *s->logits);
         if (!s->pages || !s->logits)
             status = ls__fail_oom(error, model->info.vocabulary * sizeof *s->logits);
@@ -136,8 +136,30 @@ static ls_status check_inputs(const ls_session_input *inputs, uint32_t count, ls
     return ls__fail_hint(error, LS_E_LIMIT, "make a larger pool, or destroy a session");
 }
 
+/* Where the logits of the tokens of one session go, from one of them on. */
+typedef struct wanted {
+    uint32_t first;
+    float *logits; /* [from the first on][vocabulary] */
+} wanted;
+
+/* Columns [r->count, ...) of a session, of which those that are wanted give logits; returns how
+ * many there were room for. */
+static uint32_t add_wanted(ls_session_pool *p, const ls_session *s, const wanted *all, uint32_t now)
+{
+    ls__round *r = &p->round;
+    for (uint32_t k = 0; k < now; k++) {
+        if (s->done + k < all->first)
+            continue;
+        if (r->row_count == p->all.most)
+            return k;
+        r->rows[r->row_count++] = r->count + k;
+    }
+    return now;
+}
+
 /* The columns that are computed next: as many as fit, sessions in their order. */
-static void fill_round(ls_session_pool *p, const ls_session_input *inputs, uint32_t count)
+static void fill_round(ls_session_pool *p, const ls_session_input *inputs, uint32_t count,
+                       const wanted *all)
 {
     ls__round *r = &p->round;
     r->count = r->row_count = r->page_count = 0;
@@ -145,6 +167,7 @@ static void fill_round(ls_session_pool *p, const ls_session_input *inputs, uint3
         ls_session *s = inputs[i].session;
         uint32_t left = inputs[i].count - s->done, now = p->chunk - r->count;
         now = left < now ? left : now;
+        now = all ? add_wanted(p, s, all, now) : now;
         if (!now)
             continue;
         for (uint32_t k = 0; k < now; k++, r->count++) {
@@ -156,7 +179,7 @@ static void fill_round(ls_session_pool *p, const ls_session_input *inputs, uint3
         memcpy(r->pages + r->page_count, s->pages, s->page_count * sizeof *s->pages);
         r->page_count += s->page_count;
         s->done += now;
-        if (now == left)
+        if (now == left && !all)
             r->rows[r->row_count++] = r->count - 1;
     }
 }
@@ -173,20 +196,25 @@ static bool all_finite(const float *logits, uint32_t count)
     return !odd;
 }
 
-/* Gives sessions their logits. */
-static ls_status take_logits(ls_session_pool *p, ls_error *error)
+/* Gives sessions their logits, or those that are wanted to whom wants them. */
+static ls_status take_logits(ls_session_pool *p, const ls__outputs *outputs, const wanted *all,
+                             ls_error *error)
 {
     const ls_model_info *info = &p->model->info;
     ls_status status = LS_OK;
     for (uint32_t row = 0; row < p->round.row_count; row++) {
         uint32_t column = p->round.rows[row];
-        const float *logits = p->logits + (uint64_t)row * info->vocabulary;
+        const float *logits = outputs->logits + (uint64_t)row * info->vocabulary;
         ls_session *s = p->round.from[column];
+        float *to = s->logits;
+        if (all)
+            to = all->logits + (uint64_t)(p->round.places[2 * column] - s->before - all->first) *
+                                   info->vocabulary;
+        if (to != logits)
+            memcpy(to, logits, info->vocabulary * sizeof *logits);
         s->has_logits = all_finite(logits, info->vocabulary);
-        s->failed = !s->has_logits;
-        if (s->logits != logits)
-            memcpy(s->logits, logits, info->vocabulary * sizeof *logits);
-        if (!s->failed || status != LS_OK)
+        s->failed = s->failed || !s->has_logits;
+        if (s->has_logits || status != LS_OK)
             continue;
         status = ls__fail(error, LS_E_FAILED, "a value is not finite");
         ls__fail_where(error, LS_E_FAILED, "logits, layer %" PRIu32 ", position %" PRIu32,
@@ -195,14 +223,12 @@ static ls_status take_logits(ls_session_pool *p, ls_error *error)
     return status;
 }
 
-ls_status ls_sessions_feed(const ls_session_input *inputs, uint32_t count, ls_error *error)
+/* Inputs that were checked; `all`: of the only one, or NULL. */
+static ls_status feed(const ls_session_input *inputs, uint32_t count, const wanted *all,
+                      ls_error *error)
 {
-    if (!inputs || !count)
-        return ls__fail(error, LS_E_INVALID_ARGUMENT, "no sessions");
-    ls_status status = check_inputs(inputs, count, error);
-    if (status != LS_OK)
-        return status;
     ls_session_pool *p = inputs[0].session->pool;
+    ls_status status = LS_OK;
     for (uint32_t i = 0; i < count; i++) {
         ls_session *s = inputs[i].session;
         s->before = s->position;
@@ -210,11 +236,12 @@ ls_status ls_sessions_feed(const ls_session_input *inputs, uint32_t count, ls_er
         s->has_logits = false;
         ls__pool_take_pages(s, s->position + inputs[i].count);
     }
-    for (fill_round(p, inputs, count); status == LS_OK && p->round.count;
-         fill_round(p, inputs, count)) {
-        status = ls__pool_compute(p, error);
+    for (fill_round(p, inputs, count, all); status == LS_OK && p->round.count;
+         fill_round(p, inputs, count, all)) {
+        const ls__token_batch *batch = all ? &p->every : p->round.count == 1 ? &p->one : &p->many;
+        status = ls__pool_compute(p, batch, error);
         if (status == LS_OK)
-            status = take_logits(p, error);
+            status = take_logits(p, batch->outputs, all, error);
     }
     for (uint32_t i = 0; i < count; i++) {
         ls_session *s = inputs[i].session;
@@ -225,9 +252,38 @@ ls_status ls_sessions_feed(const ls_session_input *inputs, uint32_t count, ls_er
     return status;
 }
 
+ls_status ls_sessions_feed(const ls_session_input *inputs, uint32_t count, ls_error *error)
+{
+    if (!inputs || !count)
+        return ls__fail(error, LS_E_INVALID_ARGUMENT, "no sessions");
+    ls_status status = check_inputs(inputs, count, error);
+    return status == LS_OK ? feed(inputs, count, NULL, error) : status;
+}
+
 ls_status ls_session_feed(ls_session *s, const uint32_t *tokens, uint32_t count, ls_error *error)
 {
     return ls_sessions_feed(&(ls_session_input){s, tokens, count}, 1, error);
+}
+
+ls_status ls_session_feed_all(ls_session *s, const uint32_t *tokens, uint32_t count, uint32_t first,
+                              float *logits, ls_error *error)
+{
+    ls_session_input input = {s, tokens, count};
+    wanted all = {first, logits};
+    ls_status status = check_inputs(&input, 1, error);
+    if (status == LS_OK && (first >= count || !logits))
+        status = ls__fail(error, LS_E_INVALID_ARGUMENT,
+                          "the logits from token %" PRIu32 " of %" PRIu32 " on", first, count);
+    if (status == LS_OK)
+        status = ls__pool_make_all(s->pool, error);
+    if (status == LS_OK)
+        status = feed(&input, 1, &all, error);
+    if (status != LS_OK)
+        return status;
+    uint32_t vocabulary = s->pool->model->info.vocabulary;
+    memcpy(s->logits, logits + (uint64_t)(count - 1 - first) * vocabulary,
+           vocabulary * sizeof *logits);
+    return LS_OK;
 }
 
 const float *ls_session_logits(const ls_session *s)

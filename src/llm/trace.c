@@ -7,7 +7,8 @@
 
 /* Floats of a token in the buffer; 0: it is none of those that are shown. `rows`: of the
  * tokens that give logits alone. */
-static uint32_t floats_of(const ls_session_pool *s, const ls_buffer *buffer, bool *rows)
+static uint32_t floats_of(const ls_session_pool *s, const ls__outputs *outputs,
+                          const ls_buffer *buffer, bool *rows)
 {
     const ls_model_info *i = &s->model->info;
     const struct {
@@ -23,8 +24,8 @@ static uint32_t floats_of(const ls_session_pool *s, const ls_buffer *buffer, boo
         {s->gate, i->inner_width, false},
         {s->up, i->inner_width, false},
         {s->inner, i->inner_width, false},
-        {s->last, i->width, true},
-        {s->device_logits, i->vocabulary, true},
+        {outputs->last, i->width, true},
+        {outputs->made, i->vocabulary, true},
     };
     for (size_t k = 0; k < sizeof known / sizeof *known; k++)
         if (known[k].buffer == buffer) {
@@ -38,7 +39,7 @@ ls_status ls__trace_record(const ls_session_pool *s, ls_batch *commands, ls__tok
                            ls_buffer *buffer, bool many, bool *noted, ls_error *error)
 {
     bool rows = false;
-    uint32_t floats = floats_of(s, buffer, &rows);
+    uint32_t floats = floats_of(s, batch->outputs, buffer, &rows);
     *noted = floats != 0;
     if (!floats)
         return LS_OK;
@@ -50,7 +51,7 @@ ls_status ls__trace_record(const ls_session_pool *s, ls_batch *commands, ls__tok
         batch->points = points;
         batch->point_capacity = capacity;
     }
-    uint64_t columns = rows ? s->sessions : many ? s->chunk : 1;
+    uint64_t columns = rows ? batch->outputs->most : many ? s->chunk : 1;
     batch->points[batch->point_count] = (ls__trace_point){
         .step = batch->step_count - 1, .floats = floats, .first = batch->traced, .rows = rows};
     batch->traced += columns * floats;
