@@ -77,6 +77,19 @@ static bool has_file(const writing *w, const char *name)
     return false;
 }
 
+/* PTX as a file of its own, for other tools. */
+static ls_status add_ptx(writing *w, const char *target, ls_error *error)
+{
+    char name[256];
+    void *bytes = NULL;
+    size_t size;
+    ls_status status = ls_module_emit(w->params->module, "ptx", target, NULL, &bytes, &size, error);
+    if (status != LS_OK)
+        return status;
+    snprintf(name, sizeof name, "%.240s.ptx", target);
+    return add_file(w, name, bytes, size, error);
+}
+
 static ls_status add_code(writing *w, const char *target, ls_error *error)
 {
     ls_code_params params = LS_CODE_PARAMS_INIT;
@@ -101,7 +114,9 @@ static ls_status add_code(writing *w, const char *target, ls_error *error)
     }
     json_array_append_new(w->codes, json_pack("{s:s, s:s, s:s}", "family", info.family, "target",
                                               info.target, "file", name));
-    return add_file(w, name, bytes, size, error);
+    bool is_ptx = strcmp(info.family, "cuda") == 0;
+    status = add_file(w, name, bytes, size, error);
+    return status == LS_OK && is_ptx ? add_ptx(w, target, error) : status;
 }
 
 /* Those of a family, or of all (NULL). What cannot be made is left out when `optional`. */

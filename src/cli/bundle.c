@@ -91,8 +91,8 @@ static const struct argp_option option_table[] = {
      "The folder to write, whole or not at all. One that is there must be empty or a bundle", 0},
     {"define", 'D', "NAME=VALUE", 0, "Set the SPEC constant NAME", 0},
     {"target", KEY_TARGET, "LIST", 0,
-     "What code is made for, separated by commas: a family (cpu, vulkan, ...) or a target (avx2, "
-     "vulkan1.2+i8, ...). Without it all families, and what cannot be made here is left out",
+     "What code is made for, separated by commas: a family (cpu, vulkan, cuda) or a target (avx2, "
+     "vulkan1.2+i8, sm_80, ...). Without it all families, and what cannot be made here is left out",
      0},
     {"name", KEY_NAME, "NAME", 0,
      "What functions of the launcher begin with; without it the name of FILE", 0},

@@ -3,13 +3,14 @@
 """`lockstep bundle` and the C it writes: the example is built with the launcher, and runs on every
 device there is where libLLVM cannot be loaded.
 
-usage: test_launcher.py ROOT BUILD LOCKSTEP "COMPILER COMMAND" SCRATCH
+usage: test_launcher.py ROOT BUILD LOCKSTEP "COMPILER COMMAND" SCRATCH [TEST...]
 """
 
 import hashlib
 import json
 import os
 import pathlib
+import re
 import shlex
 import shutil
 import subprocess
@@ -86,8 +87,7 @@ class Launcher(unittest.TestCase):
         program = build(ROOT / "examples/bundle/saxpy.c", folder, "saxpy")
         environment = without_llvm()
         families = {code["family"] for code in json.loads((folder / "bundle.json").read_text())["code"]}
-        devices = [line.split()[0] for line in run(COMMAND, "devices").splitlines()
-                   if line[:1].isalpha()]
+        devices = re.findall(r"^(\S+) +.*\n(?! +not usable)", run(COMMAND, "devices"), re.MULTILINE)
         ran = []
         for device in devices:
             family = device.partition(":")[0]
@@ -96,6 +96,7 @@ class Launcher(unittest.TestCase):
                                  f"y[999] = 2997 on {device}\n")
                 ran.append(device)
         self.assertIn("reference", ran)
+        self.assertTrue(not any(name.startswith("cuda:") for name in devices) or "cuda:0" in ran)
         self.assertTrue("cpu" in ran or "cpu" not in families)
         # The machine really has no compiler; and the device asks for none.
         if "cpu" in families:
@@ -221,4 +222,4 @@ int main(int argc, char **argv)
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1])
+    unittest.main(argv=sys.argv[:1] + sys.argv[6:])
