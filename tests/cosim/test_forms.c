@@ -3,7 +3,9 @@
  * Random graphs, run in every form on every device there is, however the edges are cut into runs:
  * every node after every edge is what the model says, messages and digests are the same. With the
  * argument "fewer", for builds with sanitizers, without Vulkan, whose driver takes a minute to
- * compile there (other tests are of it), and with the order of `compat` in two forms only.
+ * compile there (other tests are of it), and with the order of `compat` in two forms only. With the
+ * argument "cuda", on that device, what is done there in another way: workgroups that wait for each
+ * other.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,10 +34,10 @@ enum { EDGES = 60, MOST_INPUTS = 16 };
 
 /* --- devices ---------------------------------------------------------------------------------- */
 
-static const char *const device_names[] = {"reference", "cpu", "vulkan"};
+static const char *device_names[] = {"reference", "cpu", "vulkan"};
 enum { DEVICES = 3 };
 static ls_device *devices[DEVICES];
-static bool fewer;
+static bool fewer, only_cuda;
 
 /* Compiled once for all runs of one text; emptied at first, so that what is tested is made now. */
 static const char cache_path[] = "cosim-forms-cache";
@@ -47,7 +49,7 @@ static int open_devices(void **state)
     if (ls__dir_open(cache_path, &cache, NULL) == LS_OK)
         ls__dir_trim(cache, ".lscode", 0);
     ls__dir_close(&cache);
-    for (int i = 0; i < (fewer ? 2 : DEVICES); i++) {
+    for (int i = only_cuda ? 2 : 0; i < (fewer ? 2 : DEVICES); i++) {
         ls_device_params params = LS_DEVICE_PARAMS_INIT;
         ls_error error = {0};
         params.name = device_names[i];
@@ -316,7 +318,7 @@ static void shared_by_workgroups(void **state)
                 /* All on the cpu device for one graph; the reference is slow, and so are drivers at
                  * making a kernel. */
                 if ((d == 0 && k != 5 - i) || (d == 1 && i != 1 && k != 2 && k != 7) ||
-                    (d == 2 && (!cases[i].on_vulkan || k != 6)))
+                    (d == 2 && ((!cases[i].on_vulkan && !only_cuda) || k != 6)))
                     continue;
                 uint64_t its = run_one(design, devices[d], device_names[d], e, s, 800 + i);
                 assert_true(!digest || its == digest);
@@ -430,6 +432,28 @@ static void workgroups_are_used_as_asked(void **state)
     }
     expectation_free(e);
     ls_design_destroy(&design);
+}
+
+/* Where the device has grid barriers, a wide netlist gets several workgroups unasked: as many as
+ * have something to do, and with those of other instances not too many. */
+static void workgroups_are_chosen(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t wide, narrow, instances, workgroups; /* nodes of a level of each kind */
+    } cases[] = {
+        {256, 255, 1, 2},   {255, 8, 1, 1},    {1280, 100, 1, 10}, {1280, 2000, 1, 12},
+        {90000, 1, 1, 128}, {90000, 1, 64, 2}, {90000, 1, 65, 1},
+    };
+    assert_non_null(devices[2]);
+    assert_true(ls_device_caps(devices[2])->grid_barrier_native);
+    for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ls__level items[] = {{.nodes = cases[i].wide}, {.nodes = cases[i].narrow}};
+        ls__levels levels = {.items = items, .count = 2};
+        ls_cosim cosim = {.device = devices[2], .instances = cases[i].instances};
+        assert_int_equal(ls__spread_workgroups(&cosim, 32, &levels), cases[i].workgroups);
+        assert_int_equal(ls__spread_workgroups(&cosim, 1, &levels), 1);
+    }
 }
 
 /* So many that the compiled form has more than one cluster. */
@@ -674,9 +698,22 @@ static void registers_can_be_set(void **state)
     ls_design_destroy(&design);
 }
 
+static int on_cuda(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shared_by_workgroups),
+        cmocka_unit_test(workgroups_are_chosen),
+    };
+    only_cuda = true;
+    device_names[2] = "cuda";
+    return cmocka_run_group_tests(tests, open_devices, close_devices);
+}
+
 int main(int argc, char **argv)
 {
     fewer = argc > 1 && strcmp(argv[1], "fewer") == 0;
+    if (argc > 1 && strcmp(argv[1], "cuda") == 0)
+        return on_cuda();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words),
         cmocka_unit_test(many_words),
