@@ -159,6 +159,13 @@ def write_model(out, name, options):
     reals = {"rope.freq_base": 10000, "attention.layer_norm_rms_epsilon": 1e-5, **family.get("values", {})}
     for key, value in reals.items():
         writer.value(f"{name}.{key}", "f32", value)
+    if options.scale:
+        writer.value(name + ".attention.scale", "f32", options.scale)
+    pattern = [int(word) for word in options.window_pattern.split(",") if word]
+    if len(pattern) == 1:
+        writer.value(name + ".attention.sliding_window_pattern", "u32", pattern[0])
+    elif pattern:
+        writer.list(name + ".attention.sliding_window_pattern", "bool", pattern)
     if options.linear:
         writer.value(name + ".rope.scaling.type", "string", "linear")
         writer.value(name + ".rope.scaling.factor", "f32", options.linear)
@@ -272,6 +279,9 @@ def main():
         model.add_argument("--distinct", type=int, default=0,
                            help="rows of a matrix that differ; the others repeat them (large models are made faster)")
         model.add_argument("--linear", type=float, default=0, help="what positions are divided by")
+        model.add_argument("--scale", type=float, default=0, help="of scores of attention")
+        model.add_argument("--window-pattern", default="", help="n: all but each n-th layer have a window; or 0 or 1 "
+                                                                "for each, with commas")
         for option in ("factors", "biases", "layer-scale", "tied"):
             model.add_argument("--" + option, action="store_true")
     words = commands.add_parser("words", help="a small byte-level vocabulary")
