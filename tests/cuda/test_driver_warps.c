@@ -334,7 +334,7 @@ static uint32_t widths_value(uint32_t i)
 {
     uint32_t x = i * 0x01010181u;
     uint32_t byte = x & 0xff, half = x & 0xffff;
-    return (byte ^ 0x80) - 0x80 + half + (uint32_t)(int32_t)(int16_t)half + byte;
+    return (byte ^ 0x80) - 0x80 + half + ((half ^ 0x8000) - 0x8000) + byte;
 }
 
 static void test_widths(void **state)

@@ -138,6 +138,18 @@ static void forget_variables(module *m)
     m->global = m->constants = NULL;
 }
 
+void module_unload(module *m)
+{
+    for (module **at = &m->context->modules; *at; at = &(*at)->next)
+        if (*at == m) {
+            *at = m->next;
+            break;
+        }
+    m->context->live_modules--;
+    forget_variables(m);
+    module_release(m);
+}
+
 static CUresult load_text(context *c, CUmodule *result, const char *text, size_t size,
                           char *message, size_t message_size)
 {
@@ -165,6 +177,8 @@ static CUresult load_text(context *c, CUmodule *result, const char *text, size_t
         status = CUDA_ERROR_INVALID_PTX;
     if (status == CUDA_SUCCESS) {
         c->live_modules++;
+        m->next = c->modules;
+        c->modules = m;
         *result = m;
         snprintf(message, message_size, "emulated ptxas: %zu kernels for sm_%d", m->kernel_count,
                  setting.arch);
@@ -229,9 +243,7 @@ API cuModuleUnload(CUmodule m)
         return CUDA_ERROR_INVALID_HANDLE;
     stream_wait_all(c);
     pthread_mutex_lock(&driver_lock);
-    forget_variables(m);
-    c->live_modules--;
-    module_release(m);
+    module_unload(m);
     pthread_mutex_unlock(&driver_lock);
     return context_state(c);
 }

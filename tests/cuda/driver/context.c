@@ -190,7 +190,11 @@ static void context_destroy(context *c)
                 "%u modules, %u graphs, %u executables, %u pools\n",
                 c->allocation_count, c->live_streams, c->live_events, c->live_modules,
                 c->live_graphs, c->live_execs, c->live_pools);
+    pthread_mutex_lock(&driver_lock);
+    while (c->modules)
+        module_unload(c->modules);
     memory_destroy_all(c);
+    pthread_mutex_unlock(&driver_lock);
     free(c);
 }
 

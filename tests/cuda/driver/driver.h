@@ -24,7 +24,8 @@ enum { MAX_DEVICES = 8 };
  */
 #define COUNTERS(X)                                                                                \
     X(alloc)                                                                                       \
-    X(free) X(host_alloc) X(launch) X(cooperative) X(copy) X(set) X(sync) X(event) X(graph)        \
+    X(free)                                                                                        \
+    X(host_alloc) X(launch) X(cooperative) X(copy) X(set) X(sync) X(event) X(graph)                \
         X(graph_update) X(jit) X(submit)
 
 enum {
@@ -81,6 +82,7 @@ typedef struct event {
 
 typedef struct module {
     struct context *context;
+    struct module *next; /* of the context */
     ptx_module *ptx;
     allocation *global, *constants;
     struct kernel *kernels;
@@ -154,6 +156,7 @@ typedef struct context {
     size_t allocation_count, allocation_capacity;
     uint64_t device_bytes;
     stream *streams;
+    module *modules;
     stream legacy;
     pool pool;
     unsigned live_streams, live_events, live_modules, live_graphs, live_execs, live_pools;
@@ -204,6 +207,7 @@ work work_copy(const work *w);
 /* --- modules, launches, graphs ------------------------------------------------------------------
  */
 void module_release(module *m);
+void module_unload(module *m); /* both with the lock held */
 CUresult launch_prepare(context *c, work *w, CUfunction f, const unsigned *grid,
                         const unsigned *block, unsigned shared, void **parameters, void **extra);
 CUresult launch_run(context *c, const work *w);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Grids: blocks one after another on a few threads of the host, or, in a cooperative grid, all of
- * them in turns. Registers, frames and shared memory begin as a pattern, so that nobody relies on
- * zeros. */
+ * them in turns. Frames and shared memory of each block begin as a pattern, so that nobody relies
+ * on zeros; registers do so in the first block of a thread of the host. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,6 +117,22 @@ static void set_lane_specials(warp *w, const ptx_grid *grid)
     }
 }
 
+/* What is the same for every block. */
+static void set_grid_specials(warp *w, uint32_t index)
+{
+    const ptx_grid *grid = w->run->grid;
+    for (uint32_t i = 0; i < 3; i++) {
+        set_special(w, SPECIAL_NTID_X + i, grid->threads[i]);
+        set_special(w, SPECIAL_NCTAID_X + i, grid->blocks[i]);
+    }
+    set_special(w, SPECIAL_WARPID, index);
+    set_special(w, SPECIAL_NWARPID, w->block->warp_count);
+    set_special(w, SPECIAL_NSMID, grid->processors);
+    set_special(w, SPECIAL_DYNAMIC_SMEM_SIZE, grid->dynamic_shared);
+    set_special(w, SPECIAL_TOTAL_SMEM_SIZE, (uint32_t)w->block->shared_bytes);
+    set_lane_specials(w, grid);
+}
+
 static void start_warp(block *b, uint32_t index, const uint32_t *at)
 {
     const ptx_grid *grid = b->run->grid;
@@ -129,20 +145,10 @@ static void start_warp(block *b, uint32_t index, const uint32_t *at)
     w->failed = false;
     for (int i = 0; i < LANES; i++)
         w->pc[i] = program->first;
-    memset(w->base[BASE_REGISTERS], PATTERN, program->register_bytes);
     memset(w->frames, PATTERN, w->frame_bytes * LANES);
-    for (uint32_t i = 0; i < 3; i++) {
-        set_special(w, SPECIAL_NTID_X + i, grid->threads[i]);
+    for (uint32_t i = 0; i < 3; i++)
         set_special(w, SPECIAL_CTAID_X + i, at[i]);
-        set_special(w, SPECIAL_NCTAID_X + i, grid->blocks[i]);
-    }
-    set_special(w, SPECIAL_WARPID, index);
-    set_special(w, SPECIAL_NWARPID, b->warp_count);
-    set_special(w, SPECIAL_NSMID, grid->processors);
     set_special(w, SPECIAL_SMID, (at[0] + at[1] + at[2]) % grid->processors);
-    set_special(w, SPECIAL_DYNAMIC_SMEM_SIZE, grid->dynamic_shared);
-    set_special(w, SPECIAL_TOTAL_SMEM_SIZE, (uint32_t)b->shared_bytes);
-    set_lane_specials(w, grid);
 }
 
 static void create_block(block *b, worker *worker)
@@ -168,6 +174,8 @@ static void create_block(block *b, worker *worker)
         w->frame_bytes = program->frame_bytes;
         w->frames = aligned_bytes(w->frame_bytes * LANES);
         w->return_site = need(calloc((size_t)program->function_count * LANES, sizeof(uint32_t)));
+        memset(w->base[BASE_REGISTERS], PATTERN, program->register_bytes);
+        set_grid_specials(w, i);
     }
 }
 
