@@ -553,6 +553,33 @@ static void folders_of_others_are_left_alone(void **state)
     ls_module_destroy(&module);
 }
 
+/* Each allocation fails once, near the start, and some later. */
+static void memory_that_is_short_is_said_to_be(void **state)
+{
+    ls_module *module = compile("kernel void f(u32 *y)\n{\n    y[0] = y[0] * 3 + 1;\n}\n");
+    static const char *const targets[] = {"vulkan1.2"};
+    const char *folder = path_of("short");
+    ls_status status = LS_E_OUT_OF_MEMORY;
+    for (uint64_t n = 1; status != LS_OK; n += 1 + n / 16) {
+        ls__mem_fail_after(n);
+        status = write_bundle_for(module, folder, targets, 1, NULL);
+        ls__mem_fail_after(0);
+        assert_true(status == LS_OK || status == LS_E_OUT_OF_MEMORY);
+        assert_true((access(folder, F_OK) == 0) == (status == LS_OK));
+    }
+    status = LS_E_OUT_OF_MEMORY;
+    for (uint64_t n = 1; status != LS_OK; n++) {
+        ls_bundle *bundle = NULL;
+        ls__mem_fail_after(n);
+        status = open_bundle(folder, true, &bundle, NULL);
+        ls__mem_fail_after(0);
+        assert_true(status == LS_OK || status == LS_E_OUT_OF_MEMORY);
+        assert_true((bundle != NULL) == (status == LS_OK));
+        ls_bundle_destroy(&bundle);
+    }
+    ls_module_destroy(&module);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -567,6 +594,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(other_versions_and_descriptions_are_refused),
         cmocka_unit_test(a_device_without_code_is_told_what_there_is),
         cmocka_unit_test(folders_of_others_are_left_alone),
+        cmocka_unit_test(memory_that_is_short_is_said_to_be),
     };
     char command[600];
     scratch = argc > 1 ? argv[1] : "bundle_scratch";
