@@ -69,6 +69,22 @@ static ls_status pack(const job *j, const char *text, size_t text_size, ls_error
     return LS_OK;
 }
 
+/* LLVM counts the calls of the process, in comments. Without them equal modules are equal texts. */
+static size_t drop_call_numbers(char *text, size_t size)
+{
+    static const char comment[] = " // callseq ";
+    size_t kept = 0, length = sizeof comment - 1;
+    for (size_t i = 0; i < size; i++) {
+        if (size - i >= length && memcmp(text + i, comment, length) == 0) {
+            while (i < size && text[i] != '\n')
+                i++;
+        }
+        if (i < size)
+            text[kept++] = text[i];
+    }
+    return kept;
+}
+
 static ls_status generate(job *j, LLVMTargetMachineRef machine, ls_error *error)
 {
     emitter *e = j->g.e;
@@ -80,7 +96,7 @@ static ls_status generate(job *j, LLVMTargetMachineRef machine, ls_error *error)
     if (status == LS_OK)
         status = ls__llvm_generate(e, machine, LLVMAssemblyFile, &text, &text_size, error);
     if (status == LS_OK)
-        status = pack(j, text, text_size, error);
+        status = pack(j, text, drop_call_numbers(text, text_size), error);
     ls__mem_free(text);
     return status;
 }
