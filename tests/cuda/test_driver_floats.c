@@ -77,6 +77,10 @@ static const row singles[] = {
     {"abs.f32", "44", {NEG | ONE}, ONE},
     {"abs.f32", "44", {NEG}, 0},
     {"neg.f32", "44", {0}, NEG},
+    {"neg.f16", "22", {0x3c00}, 0xbc00},
+    {"neg.f16", "22", {0xfe01}, 0x7fff},
+    {"abs.f16", "22", {0xfc00}, 0x7c00},
+    {"neg.bf16", "22", {0x8000}, 0},
     {"copysign.f32", "444", {NEG, ONE}, NEG | ONE},
     {"copysign.f32", "444", {ONE, NEG | TWO}, TWO},
     {"mov.f32", "44", {SNAN}, SNAN}, /* moves keep bits */

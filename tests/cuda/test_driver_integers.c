@@ -53,6 +53,7 @@ static const row arithmetic[] = {
     {"div.u64", "888", {M1, 3}, UINT64_C(0x5555555555555555)},
     {"rem.u64", "888", {M1, 10}, 5},
     {"rem.s64", "888", {M1 - 6, 4}, M1 - 2},
+    {"div.s32", "444", {7, 0}, 0x5bad5bad}, /* open in PTX; no fault */
     {"div.u16", "222", {0xffff, 3}, 0x5555},
     {"rem.s16", "222", {0xfff9, 4}, 0xfffd},
     {"abs.s32", "44", {0xfffffffb}, 5},

@@ -161,6 +161,31 @@ static void test_calls(void **state)
     assert_non_null(strstr(text, "calls itself"));
 }
 
+/* --- carries ------------------------------------------------------------------------------------
+ */
+static uint32_t carried(uint32_t i)
+{
+    uint64_t x = UINT64_C(0xffffffff) * (i + 1), y = UINT64_C(0x180000001) * i;
+    return (uint32_t)((x + y) >> 32) ^ (uint32_t)((y - x) >> 32) ^
+           (uint32_t)(((uint64_t)(i + 7) * 0xfffffff1u + x) >> 32);
+}
+
+/* The carry is a lane's own, and stays where the guard is off. */
+static void test_carries(void **state)
+{
+    expect_words(
+        KERNEL("", "mov.u64 %d2, 0xffffffff; cvt.u64.u32 %d3, %r0; add.u64 %d4, %d3, 1;\n"
+                   "mul.lo.u64 %d2, %d2, %d4; mul.lo.u64 %d3, %d3, 0x180000001;\n"
+                   "mov.b64 {%r1, %r2}, %d2; mov.b64 {%r3, %r4}, %d3;\n"
+                   "setp.lt.u32 %p0, %r0, 99; @!%p0 sub.cc.u32 %r5, 0, 1;\n"
+                   "add.cc.u32 %r5, %r1, %r3; @!%p0 add.cc.u32 %r5, -1, 1;\n"
+                   "addc.u32 %r6, %r2, %r4; sub.cc.s32 %r5, %r3, %r1; subc.s32 %r7, %r4, %r2;\n"
+                   "add.u32 %r8, %r0, 7; mad.lo.cc.u32 %r5, %r8, 0xfffffff1, %r1;\n"
+                   "madc.hi.u32 %r9, %r8, 0xfffffff1, %r2; xor.b32 %r6, %r6, %r7;\n"
+                   "xor.b32 %r6, %r6, %r9; st.global.u32 [%d1], %r6;\n"),
+        1, 60, carried);
+}
+
 /* --- barriers -----------------------------------------------------------------------------------
  */
 static uint32_t reversed_128(uint32_t i)
@@ -416,7 +441,6 @@ static void test_memory_faults(void **state)
     expect_fault(KERNEL(".local .align 4 .b8 l[64];\n", "ld.local.u32 %r1, [l+64];\n"), 1,
                  CUDA_ERROR_ILLEGAL_ADDRESS);
     expect_fault(KERNEL("", "mov.u64 %d2, 0; ld.u32 %r1, [%d2];\n"), 1, CUDA_ERROR_ILLEGAL_ADDRESS);
-    expect_fault(KERNEL("", "div.u32 %r1, %r0, %r0;\n"), 2, CUDA_ERROR_LAUNCH_FAILED);
     expect_fault(KERNEL("", "setp.eq.u32 %p0, %r0, 5; @%p0 trap;\n"), 8, CUDA_ERROR_LAUNCH_FAILED);
 }
 
@@ -467,14 +491,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_divergent_loop), cmocka_unit_test(test_reconvergence),
         cmocka_unit_test(test_branch_table),   cmocka_unit_test(test_lock),
-        cmocka_unit_test(test_calls),          cmocka_unit_test(test_barriers),
-        cmocka_unit_test(test_shuffles),       cmocka_unit_test(test_votes),
-        cmocka_unit_test(test_late_lanes),     cmocka_unit_test(test_match),
-        cmocka_unit_test(test_atomics),        cmocka_unit_test(test_atomic_floats),
-        cmocka_unit_test(test_widths),         cmocka_unit_test(test_vectors),
-        cmocka_unit_test(test_variables),      cmocka_unit_test(test_unwritten),
-        cmocka_unit_test(test_memory_faults),  cmocka_unit_test(test_cooperative),
-        cmocka_unit_test(test_reverse),
+        cmocka_unit_test(test_calls),          cmocka_unit_test(test_carries),
+        cmocka_unit_test(test_barriers),       cmocka_unit_test(test_shuffles),
+        cmocka_unit_test(test_votes),          cmocka_unit_test(test_late_lanes),
+        cmocka_unit_test(test_match),          cmocka_unit_test(test_atomics),
+        cmocka_unit_test(test_atomic_floats),  cmocka_unit_test(test_widths),
+        cmocka_unit_test(test_vectors),        cmocka_unit_test(test_variables),
+        cmocka_unit_test(test_unwritten),      cmocka_unit_test(test_memory_faults),
+        cmocka_unit_test(test_cooperative),    cmocka_unit_test(test_reverse),
     };
     return cmocka_run_group_tests(tests, driver_setup, driver_teardown);
 }

@@ -154,6 +154,8 @@ static CUresult load_text(context *c, CUmodule *result, const char *text, size_t
                           char *message, size_t message_size)
 {
     CUresult fault = fault_count(COUNT_jit);
+    if (setting.dump)
+        fprintf(stderr, "%.*s\n", (int)size, text);
     snprintf(message, message_size, "emulated ptxas: fails on request");
     if (fault != CUDA_SUCCESS)
         return fault;

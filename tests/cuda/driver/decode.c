@@ -216,7 +216,8 @@ void statement_count(parser *p, const statement *s, unsigned least, unsigned mos
 
 static const form *find_form(const char *mnemonic)
 {
-    static const form *const tables[] = {integer_forms, bit_forms, float_forms, rounded_forms};
+    static const form *const tables[] = {integer_forms, carry_forms, bit_forms, float_forms,
+                                         rounded_forms};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         for (const form *f = tables[i]; f->mnemonic; f++)
             if (strcmp(f->mnemonic, mnemonic) == 0)

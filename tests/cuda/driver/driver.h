@@ -25,8 +25,9 @@ enum { MAX_DEVICES = 8 };
 #define COUNTERS(X)                                                                                \
     X(alloc)                                                                                       \
     X(free)                                                                                        \
-    X(host_alloc) X(launch) X(cooperative) X(copy) X(set) X(sync) X(event) X(graph)                \
-        X(graph_update) X(jit) X(submit)
+    X(host_alloc)                                                                                  \
+    X(launch) X(cooperative) X(copy) X(set) X(sync) X(event) X(graph) X(graph_update) X(jit)       \
+        X(submit)
 
 enum {
 #define X(name) COUNT_##name,
@@ -46,7 +47,7 @@ typedef struct settings {
     int devices, arch, driver_version;
     uint64_t memory;
     uint32_t host_threads;
-    bool reverse, quiet, report;
+    bool reverse, quiet, report, dump;
     uint64_t late_event_ns;
 } settings;
 extern settings setting;

@@ -146,6 +146,8 @@ void fault_configure(const char *text)
             setting.quiet = true;
         else if (strcmp(item, "report") == 0)
             setting.report = true;
+        else if (strcmp(item, "dump") == 0)
+            setting.dump = true;
         else if (length && !parse_number(item) && !parse_fault(item))
             bad_setting(item);
     }

@@ -138,6 +138,24 @@ static void run_copysign_64(warp *w, const instruction *in, uint32_t mask)
     put64(w, in->d, mask, d);
 }
 
+/* Signs of halves and bfloats; a NaN becomes the canonical one here, too. */
+#define SMALL(X)                                                                                   \
+    X(neg_f16, "neg.f16", 0x7c00, a[i] ^ 0x8000)                                                   \
+    X(abs_f16, "abs.f16", 0x7c00, a[i] & 0x7fff)                                                   \
+    X(neg_bf16, "neg.bf16", 0x7f80, a[i] ^ 0x8000)                                                 \
+    X(abs_bf16, "abs.bf16", 0x7f80, a[i] & 0x7fff)
+#define X(id, mnemonic, infinite, value)                                                           \
+    static void run_##id(warp *w, const instruction *in, uint32_t mask)                            \
+    {                                                                                              \
+        const uint16_t *a = source(w, in->a);                                                      \
+        uint16_t d[LANES];                                                                         \
+        for (int i = 0; i < LANES; i++)                                                            \
+            d[i] = (uint16_t)((a[i] & 0x7fff) > infinite ? 0x7fff : value);                        \
+        put16(w, in->d, mask, d);                                                                  \
+    }
+SMALL(X)
+#undef X
+
 #define TESTS(X)                                                                                   \
     X(finite, isfinite(x))                                                                         \
     X(infinite, isinf(x))                                                                          \
@@ -171,7 +189,10 @@ const form float_forms[] = {
         {"testp." #name ".f64", run_testp_##name##_64, "18"},
         TESTS(X)
 #undef X
-            {"copysign.f32", run_copysign_32, "444"},
+#define X(id, mnemonic, infinite, value) {mnemonic, run_##id, "22"},
+            SMALL(X)
+#undef X
+                {"copysign.f32", run_copysign_32, "444"},
     {"copysign.f64", run_copysign_64, "888"},
     {NULL, NULL, NULL},
 };

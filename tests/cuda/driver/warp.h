@@ -78,6 +78,7 @@ struct warp {
     uint32_t waiting; /* at a barrier or a collective */
     uint32_t barrier; /* those of `waiting` at a barrier */
     uint32_t barrier_pc;
+    uint32_t carry; /* CC.CF of each lane */
     uint8_t barrier_id[LANES];
     uint32_t at; /* the instruction that is being run */
     block *block;
@@ -187,7 +188,7 @@ typedef struct form {
     const char *widths;
 } form;
 
-extern const form integer_forms[], bit_forms[], float_forms[], rounded_forms[];
+extern const form integer_forms[], carry_forms[], bit_forms[], float_forms[], rounded_forms[];
 
 enum compare {
     COMPARE_EQ,
