@@ -205,7 +205,7 @@ static ls_status make_host(ls_cosim *cosim, ls_error *error)
     uint32_t traces = cosim->params.trace_count;
     size_t words = 0;
     for (uint32_t i = 0; i < traces; i++)
-        words += (g->signals[cosim->params.trace[i]].width + 63) / 64 + 1;
+        words += (g->signals[cosim->params.trace[i]].width + 63) / 64;
     cosim->control = ls__mem_alloc((size_t)LS__CONTROL_SLOTS * cosim->instances, 8);
     cosim->traced = ls__mem_alloc(traces + 1, sizeof *cosim->traced);
     cosim->now = ls__mem_alloc(traces + 1, sizeof *cosim->now);
@@ -219,7 +219,7 @@ static ls_status make_host(ls_cosim *cosim, ls_error *error)
     for (uint32_t i = 0; i < traces; i++) {
         cosim->traced[i] = next;
         cosim->now[i] = next + words;
-        next += (g->signals[cosim->params.trace[i]].width + 63) / 64 + 1;
+        next += (g->signals[cosim->params.trace[i]].width + 63) / 64;
     }
     return LS_OK;
 }

@@ -33,24 +33,39 @@ static ls_status read_words(ls_buffer *buffer, uint64_t at, uint64_t count, cons
     return ls_buffer_read(buffer, at * 8, LS_MEM_NONE, *room, count * 8, error);
 }
 
+static void take_part(ls_cosim *cosim, const ls__trace_target *target, uint64_t value)
+{
+    uint64_t mask = ls__node_mask(target->width), part = value >> target->from & mask;
+    uint64_t *words = cosim->traced_words + target->word;
+    uint32_t shift = target->shift;
+    words[0] = (words[0] & ~(mask << shift)) | part << shift;
+    if (shift + target->width > 64)
+        words[1] = (words[1] & ~(mask >> (64 - shift))) | part >> (64 - shift);
+    cosim->marks[target->traced / 64] |= UINT64_C(1) << target->traced % 64;
+}
+
 /* Puts the new value of a traced slot into the signals it is part of, and marks them. */
 static void take_change(ls_cosim *cosim, uint32_t number, uint64_t value)
 {
     const ls__traces *t = &cosim->form->traces;
-    uint64_t differs = value ^ cosim->trace_previous[number];
+    uint64_t differs = (value ^ cosim->trace_previous[number]) & t->masks[number];
     cosim->trace_previous[number] = value;
-    for (uint32_t k = t->first[number]; k < t->first[number + 1]; k++) {
-        const ls__trace_target *target = &t->targets[k];
-        uint64_t mask = ls__node_mask(target->width);
-        if (!(differs >> target->from & mask))
-            continue;
-        uint64_t part = value >> target->from & mask;
-        uint64_t *words = cosim->traced[target->traced] + target->to / 64;
-        uint32_t shift = target->to % 64;
-        words[0] = (words[0] & ~(mask << shift)) | part << shift;
-        if (shift + target->width > 64)
-            words[1] = (words[1] & ~(mask >> (64 - shift))) | part >> (64 - shift);
-        cosim->marks[target->traced / 64] |= UINT64_C(1) << target->traced % 64;
+    if (t->starts_at[number] == LS__NO_STARTS) {
+        for (uint32_t k = t->first[number]; k < t->first[number + 1]; k++)
+            if (differs >> t->targets[k].from & ls__node_mask(t->targets[k].width))
+                take_part(cosim, &t->targets[k], value);
+        return;
+    }
+    const uint32_t *start = t->starts + t->starts_at[number];
+    for (; differs; differs &= differs - 1) {
+        uint32_t bit = (uint32_t)__builtin_ctzll(differs);
+        uint64_t now = value >> bit & 1;
+        for (uint32_t k = start[bit]; k < start[bit + 1]; k++) {
+            const ls__trace_target *target = &t->targets[k];
+            uint64_t *word = cosim->traced_words + target->word;
+            *word = (*word & ~(UINT64_C(1) << target->shift)) | now << target->shift;
+            cosim->marks[target->traced / 64] |= UINT64_C(1) << target->traced % 64;
+        }
     }
 }
 

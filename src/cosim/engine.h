@@ -108,11 +108,11 @@ typedef struct ls__observed {
     uint64_t mask;
 } ls__observed;
 
-/* Where bits of a traced slot belong: bits [from, from + width) of it are bits [to, ...) of traced
- * signal `traced`. */
+/* Where bits of a traced slot belong: bits [from, from + width) of it are bits [shift, ...) of
+ * `traced_words` from `word` on, which are of traced signal `traced`. */
 typedef struct ls__trace_target {
-    uint32_t traced, to;
-    uint8_t from, width;
+    uint32_t traced, word;
+    uint8_t from, width, shift;
 } ls__trace_target;
 
 typedef struct ls__pin_drive {
@@ -153,13 +153,18 @@ typedef struct ls__place {
     uint32_t bit;
 } ls__place;
 
+enum { LS__NO_STARTS = UINT32_MAX };
+
 /* Slots with traced nodes in them; each with what its bits belong to. */
 typedef struct ls__traces {
     uint32_t *slots;
     uint64_t *masks;
     uint32_t count;
-    ls__trace_target *targets; /* of slot k: [first[k], first[k + 1]) */
+    ls__trace_target *targets; /* of slot k: [first[k], first[k + 1]), ascending by `from` */
     uint32_t *first;
+    /* Slots with many signals of a bit: those of bit b are [start[b], start[b + 1]) of the targets,
+     * `start` being `starts` from starts_at[k] on; LS__NO_STARTS: it has others. */
+    uint32_t *starts, *starts_at;
 } ls__traces;
 
 /* Places of the sections in the table. */

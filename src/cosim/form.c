@@ -101,6 +101,8 @@ void ls__form_destroy(ls__form **form)
     ls__mem_free((*form)->traces.masks);
     ls__mem_free((*form)->traces.targets);
     ls__mem_free((*form)->traces.first);
+    ls__mem_free((*form)->traces.starts);
+    ls__mem_free((*form)->traces.starts_at);
     ls__mem_free((*form)->table);
     ls__mem_free((*form)->text);
     ls__mem_free(*form);

@@ -4,8 +4,10 @@
  * writer's thread turns them into text. A bounded number of chunks goes round, so memory does not
  * depend on the length of the run. Text is written up to the last whole time step only.
  *
- * A record is a tag and what follows it: the number of a signal and its value; TAG_TIME and two
- * words of time; TAG_DUMPED; TAG_WHOLE, which says that the step is complete.
+ * A record begins with a word whose low two bits say what it is: the value of a signal of one bit,
+ * whose number is above; KIND_WIDE, the number of a signal whose value follows; or one of TAG_TIME,
+ * behind which are two words of time, TAG_DUMPED and TAG_WHOLE, which says that the step is
+ * complete.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -18,9 +20,8 @@
 #include "testbench/vcd.h"
 
 enum { CHUNK_WORDS = 1 << 16, CHUNKS = 4, WRITE_BYTES = 1 << 18, ID_BYTES = 8 };
-#define TAG_TIME UINT32_C(0xffffffff)
-#define TAG_DUMPED UINT32_C(0xfffffffe)
-#define TAG_WHOLE UINT32_C(0xfffffffd)
+enum { KIND_WIDE = 2, KIND_TAG = 3, KINDS = 4 };
+enum { TAG_TIME = KIND_TAG, TAG_DUMPED = KINDS + KIND_TAG, TAG_WHOLE = 2 * KINDS + KIND_TAG };
 
 typedef struct chunk {
     uint32_t used, capacity; /* words */
@@ -35,6 +36,7 @@ typedef struct text_id {
 struct ls__vcd_writer {
     uint32_t signal_count;
     uint32_t *widths;
+    uint64_t *single; /* signals of one bit: few bytes, which stay in the cache */
     bool is_flat, dumping;
     /* Owned by the caller's thread. */
     chunk *filling;
@@ -196,25 +198,27 @@ static ls_status format_chunk(ls__vcd_writer *w, const chunk *c, ls_error *error
 {
     ls_status status = LS_OK;
     for (uint32_t i = 0; status == LS_OK && i < c->used;) {
-        uint32_t tag = c->words[i++];
-        if (tag == TAG_TIME) {
+        uint32_t tag = c->words[i++], signal = tag / KINDS, bit = tag % KINDS;
+        if (bit <= 1) {
+            if (w->is_flat)
+                put_flat(w, signal, &bit);
+            else
+                put_bit(w, bit, &w->ids[signal]);
+        } else if (bit == KIND_WIDE) {
+            if (w->is_flat)
+                put_flat(w, signal, c->words + i);
+            else
+                put_vector(w, c->words + i, w->widths[signal], &w->ids[signal]);
+            i += (w->widths[signal] + 31) / 32;
+        } else if (tag == TAG_TIME) {
             status = begin_step(w, c->words[i] | (uint64_t)c->words[i + 1] << 32, error);
             i += 2;
         } else if (tag == TAG_DUMPED) {
             if (!w->is_flat)
                 put(w, "$end\n");
             w->flat_dump = false;
-        } else if (tag == TAG_WHOLE) {
-            w->whole = w->text.length;
         } else {
-            uint32_t width = w->widths[tag];
-            if (w->is_flat)
-                put_flat(w, tag, c->words + i);
-            else if (width == 1)
-                put_bit(w, c->words[i], &w->ids[tag]);
-            else
-                put_vector(w, c->words + i, width, &w->ids[tag]);
-            i += (width + 31) / 32;
+            w->whole = w->text.length;
         }
     }
     return status;
@@ -297,9 +301,13 @@ ls_status ls__vcd_writer_time(ls__vcd_writer *w, uint64_t time, ls_error *error)
 
 void ls__vcd_writer_value(ls__vcd_writer *w, uint32_t signal, const uint64_t *value)
 {
+    if (w->single[signal / 64] >> signal % 64 & 1) {
+        *take(w, 1) = signal * KINDS + (uint32_t)(*value & 1);
+        return;
+    }
     uint32_t count = (w->widths[signal] + 31) / 32;
     uint32_t *words = take(w, 1 + count);
-    words[0] = signal;
+    words[0] = signal * KINDS + KIND_WIDE;
     for (uint32_t i = 0; i < count; i++)
         words[1 + i] = (uint32_t)(value[i / 2] >> (i % 2 * 32));
 }
@@ -485,20 +493,23 @@ static ls_status allocate(ls__vcd_writer *w, const ls__vcd_writer_params *p, ls_
     uint32_t widest = 1;
     size_t count = p->signal_count;
     w->widths = ls__mem_alloc(count, sizeof *w->widths);
+    w->single = ls__mem_alloc(count / 64 + 1, sizeof *w->single);
     w->first_bit = ls__mem_alloc(count, sizeof *w->first_bit);
     w->first_word = ls__mem_alloc(count, sizeof *w->first_word);
-    if (!w->widths || !w->first_bit || !w->first_word)
+    if (!w->widths || !w->single || !w->first_bit || !w->first_word)
         return ls__fail_oom(error, count * sizeof *w->widths);
     for (uint32_t i = 0; i < count; i++) {
         w->widths[i] = p->signals[i].width;
+        w->single[i / 64] |= (uint64_t)(w->widths[i] == 1) << i % 64;
         w->first_bit[i] = (uint32_t)bits;
         w->first_word[i] = (uint32_t)words;
         bits += w->widths[i];
         words += (w->widths[i] + 31) / 32;
         widest = w->widths[i] > widest ? w->widths[i] : widest;
     }
-    if (bits > UINT32_MAX)
-        return ls__fail(error, LS_E_LIMIT, "a waveform of more than 4 billion bits");
+    if (bits > UINT32_MAX || count > UINT32_MAX / KINDS)
+        return ls__fail(error, LS_E_LIMIT,
+                        "a waveform of more than 4 billion bits or a billion signals");
     size_t id_count = p->is_flat ? bits : count;
     w->ids = ls__mem_alloc(id_count, sizeof *w->ids);
     w->last = ls__mem_alloc(p->is_flat ? words : 1, sizeof *w->last);
@@ -579,6 +590,7 @@ ls_status ls__vcd_writer_close(ls__vcd_writer **writer, ls_error *error)
     ls__mem_free(w->ids);
     ls__mem_free(w->first_word);
     ls__mem_free(w->first_bit);
+    ls__mem_free(w->single);
     ls__mem_free(w->widths);
     pthread_cond_destroy(&w->changed);
     pthread_mutex_destroy(&w->lock);
