@@ -2,7 +2,9 @@
 /*
  * Lockstep for llm.py, texts.py and compare_logits.py; requests are those of server.h.
  *
- *   llm_ours MODEL.gguf THREADS CONTEXT CHUNK CACHE [f32]     the last for keys and values in f32
+ *   llm_ours MODEL.gguf THREADS CONTEXT CHUNK CACHE [f32] [unfused]
+ *
+ * f32: keys and values in f32; unfused: each operation is a command of its own.
  */
 #include "lockstep/llm.h"
 #include "lockstep/tokenizer.h"
@@ -76,8 +78,11 @@ int main(int argc, char **argv)
     ls_gguf_destroy(&gguf);
     session_params.context = (uint32_t)atoi(argv[3]);
     session_params.chunk = (uint32_t)atoi(argv[4]);
-    if (argc > 6 && strcmp(argv[6], "f32") == 0)
-        session_params.cache_type = LS_CACHE_F32;
+    for (int i = 6; i < argc; i++) {
+        if (strcmp(argv[i], "f32") == 0)
+            session_params.cache_type = LS_CACHE_F32;
+        session_params.unfused |= strcmp(argv[i], "unfused") == 0;
+    }
     check(ls_session_create(model, &session_params, &o.session, &error), &error);
     ls_model_info info = {.struct_size = sizeof info};
     ls_model_describe(model, &info);

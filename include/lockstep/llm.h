@@ -90,6 +90,7 @@ typedef struct ls_session_pool_params {
     bool unprepared; /* commands are handed over anew with each submission; the same bits, slower */
     ls_session_trace trace; /* NULL: none */
     void *trace_context;
+    bool unfused; /* each operation is a command of its own; the same bits, slower */
 } ls_session_pool_params;
 #define LS_SESSION_POOL_PARAMS_INIT LS_INIT(ls_session_pool_params)
 
@@ -115,6 +116,7 @@ typedef struct ls_session_params {
     void *trace_context;
     ls_cache_type cache_type;
     ls_session_pool *pool;
+    bool unfused; /* each operation is a command of its own; the same bits, slower */
 } ls_session_params;
 #define LS_SESSION_PARAMS_INIT LS_INIT(ls_session_params)
 

@@ -28,7 +28,7 @@ enum { KEY_TOKENS = 'n', KEY_SLOW = 256, KEY_SEED, KEY_WRONG, MOST_RUNS = 24, MO
 typedef struct way {
     ls__cli_model model; /* options; closed */
     uint64_t page_seed;
-    bool unprepared, slow, neighbours;
+    bool unprepared, unfused, slow, neighbours;
     char what[160]; /* for people: what is other than in the first */
 } way;
 
@@ -60,9 +60,9 @@ static const struct argp_option options[] = {
 static const char description[] =
     "Computes the logits of some tokens in many ways, and shows that they are the same to the bit: "
     "on each device there is, with other numbers of threads, other chunks of the prompt, other "
-    "places in memory for the cache, other sessions beside it, commands prepared or not, kernels "
-    "with bounds checks or not, "
-    "code for other processors. Prints one digest, or where a way first differs: layer, operation, "
+    "places in memory for the cache, other sessions beside it, commands prepared or not, "
+    "operations fused or one by one, kernels with bounds checks or not, code for other processors. "
+    "Prints one digest, or where a way first differs: layer, operation, "
     "position and element."
     "\v"
     "The first way is what the options ask for; each of the others differs from it in one "
@@ -149,6 +149,7 @@ static void list_ways(verify *v, const char *device)
     add_way(v, "pages of the cache in disorder")->page_seed = 7;
     add_way(v, "other sessions beside it")->neighbours = true;
     add_way(v, "commands not prepared")->unprepared = true;
+    add_way(v, "operations one by one")->unfused = true;
     add_way(v, "kernels with bounds checks")->model.checked = true;
     for (uint32_t threads = 1; strcmp(device, "cpu") == 0 && threads <= 3; threads += 2) {
         snprintf(text, sizeof text, "threads %" PRIu32, threads);
@@ -220,6 +221,7 @@ static ls_status open_sessions(const verify *v, const way *w, ls_session_trace t
     pool.chunk = w->model.chunk;
     pool.page_seed = w->page_seed;
     pool.unprepared = w->unprepared;
+    pool.unfused = w->unfused;
     pool.trace = trace;
     pool.trace_context = context;
     status = ls_session_pool_create(v->open.model, &pool, &s->pool, error);
@@ -343,12 +345,19 @@ static void free_notes(notes *n)
     ls__mem_free(n->items);
 }
 
-/* The next result of a position, from place `at` on. */
-static const noted *next_of(const notes *n, uint32_t position, uint32_t *at)
+/* The next result of a position, from place `at` on; `like`: of the same operation. */
+static const noted *next_of(const notes *n, uint32_t position, const noted *like, uint32_t *at)
 {
-    while (*at < n->count && n->items[*at].position != position)
-        ++*at;
-    return *at < n->count ? &n->items[(*at)++] : NULL;
+    for (uint32_t i = *at; i < n->count; i++) {
+        const noted *item = &n->items[i];
+        if (item->position == position &&
+            (!like ||
+             (item->layer == like->layer && strcmp(item->operation, like->operation) == 0))) {
+            *at = i + 1;
+            return item;
+        }
+    }
+    return NULL;
 }
 
 static bool print_difference(const noted *a, const noted *b, uint32_t layers)
@@ -374,15 +383,15 @@ static bool print_difference(const noted *a, const noted *b, uint32_t layers)
 }
 
 /* Positions do not see later ones, so the first difference of the first position that has one is
- * what the others come from. Operations of the last token of a submission end its list, so one list
- * may be longer. */
+ * what the others come from. Not all operations are in both lists: those that are done in one go
+ * have one result, and those of the last token of a submission may be in one alone. */
 static bool compare_notes(const verify *v, const notes *a, const notes *b)
 {
     for (uint32_t position = 0; position < v->tokens; position++) {
         uint32_t at_a = 0, at_b = 0;
-        const noted *x = next_of(a, position, &at_a), *y = next_of(b, position, &at_b);
-        for (; x && y; x = next_of(a, position, &at_a), y = next_of(b, position, &at_b))
-            if (print_difference(x, y, v->open.info.layers))
+        const noted *x, *y;
+        while ((x = next_of(a, position, NULL, &at_a)))
+            if ((y = next_of(b, position, x, &at_b)) && print_difference(x, y, v->open.info.layers))
                 return true;
     }
     return false;

@@ -80,6 +80,44 @@ static void put_append(ls__strbuf *text, const ls__attention *a)
         close, a->width, close);
 }
 
+/* A lane that reads what others have turned waits for them. */
+static void put_place(ls__strbuf *text, const ls__attention *a)
+{
+    const char *rotate = a->halves ? "rotate_halves" : "rotate_neighbours",
+               *close = a->floats ? "(" : "f32_to_f16(";
+    PUT("kernel workgroup(32) void place%s(u32 heads, u32 cache_heads, u32 pairs, u32 norms,\n"
+        "    f32 epsilon, const u32 *places, const u32 *pages, const f32 *table,\n"
+        "    const f32 *query_weights, const f32 *key_weights, f32 *queries, f32 *new_keys,\n"
+        "    const f32 *new_values, %s *keys, %s *values)\n"
+        "{\n"
+        "    u32 head = workgroup_id(0), column = workgroup_id(1), at = places[column * 2];\n"
+        "    u64 angles = (u64)at * pairs * 2;\n"
+        "    if (head < heads) {\n"
+        "        u64 from = ((u64)column * heads + head) * %u;\n"
+        "        if (norms)\n"
+        "            norm_column(%u, epsilon, from, from, queries, query_weights, queries);\n"
+        "        barrier();\n"
+        "        %s(pairs, from, angles, table, queries);\n"
+        "        return;\n"
+        "    }\n",
+        a->suffix, type_of(a), type_of(a), a->width, a->width, rotate);
+    PUT("    head = head - heads;\n"
+        "    u64 from = ((u64)column * cache_heads + head) * %u;\n"
+        "    u64 place = ((u64)pages[places[column * 2 + 1] + at / 64] * cache_heads + head) * "
+        "%u;\n"
+        "    if (norms)\n"
+        "        norm_column(%u, epsilon, from, from, new_keys, key_weights, new_keys);\n"
+        "    barrier();\n"
+        "    %s(pairs, from, angles, table, new_keys);\n"
+        "    barrier();\n"
+        "    for (u32 element = lane_id(); element < %u; element += 32) {\n"
+        "        keys[place + element * 64 + at %% 64] = %snew_keys[from + element]);\n"
+        "        values[place + at %% 64 * %u + element] = %snew_values[from + element]);\n"
+        "    }\n"
+        "}\n\n",
+        a->width, a->width * CHUNK, a->width, rotate, a->width, close, a->width, close);
+}
+
 /* --- scores ----------------------------------------------------------------------------------- */
 
 /* One slice of the products of 32 keys with the queries, added to total_r. */
@@ -264,6 +302,7 @@ static void put_parts(ls__strbuf *text, const ls__attention *a)
 void ls__attention_kernels(ls__strbuf *text, const ls__attention *attention)
 {
     put_append(text, attention);
+    put_place(text, attention);
     put_scores(text, attention);
     put_weights(text, attention);
     put_values(text, attention);

@@ -20,6 +20,7 @@ typedef struct ls__attention {
     uint32_t group;     /* heads of queries that share one of the cache */
     bool floats;        /* the cache is f32, not f16 */
     const char *suffix; /* of the kernels' names */
+    bool halves;        /* which elements are pairs: ls__rope */
 } ls__attention;
 
 /* The heads of a group are computed in sets, whose heads share each read of the cache. */
@@ -33,6 +34,11 @@ uint32_t ls__attention_sets(uint32_t group);
  *   append(u32 heads, const u32 *places, const u32 *pages, const f32 *new_keys,
  *          const f32 *new_values, T *keys, T *values)
  *       lanes: elements of all heads of the cache, columns
+ *   place(u32 heads, u32 cache_heads, u32 pairs, u32 norms, f32 epsilon, places, pages,
+ *         const f32 *table, const f32 *query_weights, const f32 *key_weights, f32 *queries,
+ *         f32 *new_keys, const f32 *new_values, T *keys, T *values)
+ *       what norm_heads (if `norms`) and rope of tensor.kc do to queries and new keys, then append;
+ *       workgroups: heads of the queries and of the cache, columns
  *   attention_scores(u32 heads, u32 window, u32 capacity, f32 scale, f32 cap,
  *                    const u32 *places, const u32 *pages, const f32 *queries, const T *keys,
  *                    f32 *scores, f32 *tops)

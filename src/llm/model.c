@@ -33,8 +33,9 @@ static void put_kernels(const ls_model *m, ls__strbuf *text)
     for (uint32_t i = 0; i < ls__llm_kernels_count; i++)
         ls__strbuf_append(text, ls__llm_kernels[i].text, ls__llm_kernels[i].length);
     uint32_t group = m->info.heads / m->info.kv_heads;
-    ls__attention_kernels(text, &(ls__attention){m->info.head_width, group, false, ""});
-    ls__attention_kernels(text, &(ls__attention){m->info.head_width, group, true, "_f32"});
+    bool halves = m->ropes[0].halves;
+    ls__attention_kernels(text, &(ls__attention){m->info.head_width, group, false, "", halves});
+    ls__attention_kernels(text, &(ls__attention){m->info.head_width, group, true, "_f32", halves});
     for (uint32_t i = 0; (form = ls__matrix_form_at(i)); i++) {
         char name[40];
         if (!has_form(m, form))
@@ -79,11 +80,9 @@ static ls_status find_attention(const loader *l, const char *suffix, ls__attenti
         const char *name;
         const ls_kernel **kernel;
     } kernels[] = {
-        {"append", &set->append},
-        {"attention_scores", &set->scores},
-        {"attention_weights", &set->weights},
-        {"attention_values", &set->values},
-        {"attention_parts", &set->parts},
+        {"append", &set->append},           {"place", &set->place},
+        {"attention_scores", &set->scores}, {"attention_weights", &set->weights},
+        {"attention_values", &set->values}, {"attention_parts", &set->parts},
         {"attention_join", &set->join},
     };
     ls_status status = LS_OK;
@@ -113,6 +112,12 @@ static ls_status find_kernels(const loader *l)
         {"add_bias", &m->add_bias},
         {"scale", &m->scale},
         {"soft_cap", &m->soft_cap},
+        {"check_finite", &m->check},
+        {"begin_32", &m->begin[0]},
+        {"begin_256", &m->begin[1]},
+        {"begin_floats", &m->begin[LS__BLOCKINGS]},
+        {"silu_gate_32", &m->fused_gate[0]},
+        {"silu_gate_256", &m->fused_gate[1]},
     };
     ls_status status = LS_OK;
     const ls__matrix_form *form;

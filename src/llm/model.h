@@ -43,7 +43,7 @@ typedef struct ls__matrix_kernels {
 
 /* src/llm/attention.h */
 typedef struct ls__attention_kernel_set {
-    const ls_kernel *append, *scores, *weights, *values, *parts, *join;
+    const ls_kernel *append, *place, *scores, *weights, *values, *parts, *join;
 } ls__attention_kernel_set;
 
 enum { LS__ROPES = 2 };
@@ -67,7 +67,9 @@ struct ls_model {
     ls__matrix_kernels matrices[LS__FORMS]; /* by ls__matrix_form_index */
     ls__attention_kernel_set attention[2];  /* for caches of f16, of f32 */
     const ls_kernel *rms_norm, *rms_norm_of, *quantize[LS__BLOCKINGS], *rope, *gate, *add;
-    const ls_kernel *norm_heads, *add_bias, *scale, *soft_cap;
+    const ls_kernel *norm_heads, *add_bias, *scale, *soft_cap, *check;
+    /* kernels/fused.kc; by blocking, the last for floats. NULL: none. */
+    const ls_kernel *begin[LS__BLOCKINGS + 1], *fused_gate[LS__BLOCKINGS];
 };
 
 /* What a model's values say; also makes the layers, without their weights. */

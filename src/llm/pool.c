@@ -237,6 +237,7 @@ ls_status ls_session_pool_create(ls_model *model, const ls_session_pool_params *
         return ls__fail_oom(error, sizeof *p);
     p->model = model;
     p->unprepared = params->unprepared;
+    p->unfused = params->unfused;
     p->trace = params->trace;
     p->trace_context = params->trace_context;
     ls_status status = read_params(p, params, error);

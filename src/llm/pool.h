@@ -43,9 +43,10 @@ typedef struct ls__step {
     uint32_t elements, block; /* of a token that it reads; of a block, for each a workgroup */
 } ls__step;
 
-/* A result that is shown: of the operation `step`, at `first` in the values of its batch. */
+/* A result that is shown, at `first` in the values of its batch. */
 typedef struct ls__trace_point {
-    uint32_t step, floats; /* of a token */
+    ls__step of;
+    uint32_t floats; /* of a token */
     uint64_t first;
     bool rows; /* of the tokens that give logits alone */
 } ls__trace_point;
@@ -95,7 +96,7 @@ struct ls_session_pool {
     uint32_t chunk;    /* columns of a submission, whole tiles */
     uint32_t sessions; /* in a submission */
     bool floats;       /* cache of f32 */
-    bool failed, unprepared;
+    bool failed, unprepared, unfused;
     ls_session_trace trace; /* or NULL */
     void *trace_context;
     uint32_t *free_pages; /* the last is given next */

@@ -11,7 +11,7 @@
 #include "llm/attention.h"
 #include "llm/trace.h"
 
-enum { MOST_BUFFERS = 8, MOST_LINKS = 4 };
+enum { MOST_BUFFERS = 10, MOST_SHOWN = 2 };
 
 #define PARAMETER(field) ((uint32_t)offsetof(ls__feed, field) + 1)
 
@@ -26,6 +26,13 @@ typedef struct recorder {
     ls_error *error;
 } recorder;
 
+/* A result of an operation. */
+typedef struct result {
+    const char *operation;
+    uint32_t layer;
+    ls_buffer *buffer;
+} result;
+
 /* One dispatch. Scalars are words; `linked` ones come from the parameter block. */
 typedef struct step {
     const char *operation;
@@ -37,7 +44,8 @@ typedef struct step {
     ls_buffer *buffers[MOST_BUFFERS];
     const ls_range *weights[MOST_BUFFERS]; /* in place of a buffer */
     uint32_t buffer_count;
-    bool part; /* the result is not whole yet */
+    bool part;                /* the result is not whole yet */
+    result shown[MOST_SHOWN]; /* none: what is in the last buffer */
 } step;
 
 static void note(recorder *r, const char *operation, uint32_t elements, uint32_t block)
@@ -56,13 +64,14 @@ static void note(recorder *r, const char *operation, uint32_t elements, uint32_t
     out->steps[out->step_count++] = (ls__step){operation, r->layer, elements, block};
 }
 
-/* Operations leave their result in their last buffer. */
-static void show(recorder *r, ls_buffer *result)
+static void show(recorder *r, const result *shown)
 {
     bool noted = false;
-    if (r->status != LS_OK || !r->pool->trace)
+    if (r->status != LS_OK || !r->pool->trace || !shown->buffer)
         return;
-    r->status = ls__trace_record(r->pool, r->batch, r->out, result, r->many, &noted, r->error);
+    ls__step of = {.operation = shown->operation, .layer = shown->layer};
+    r->status =
+        ls__trace_record(r->pool, r->batch, r->out, &of, shown->buffer, r->many, &noted, r->error);
     if (r->status == LS_OK && noted)
         note(r, "trace", 0, 0);
 }
@@ -94,8 +103,12 @@ static void put(recorder *r, const step *s)
     r->status = ls_batch_dispatch(r->batch, &dispatch, r->error);
     if (r->status == LS_OK)
         note(r, s->operation, s->elements, s->block);
-    if (!s->part)
-        show(r, s->buffers[s->buffer_count - 1]);
+    if (s->part)
+        return;
+    if (!s->shown[0].buffer)
+        show(r, &(result){s->operation, r->layer, s->buffers[s->buffer_count - 1]});
+    for (uint32_t i = 0; i < MOST_SHOWN; i++)
+        show(r, &s->shown[i]);
 }
 
 static uint32_t float_word(float value)
@@ -122,28 +135,76 @@ static void put_norm(recorder *r, const char *operation, const ls__weight *weigh
                    .buffer_count = 3});
 }
 
-/* x as integers, in each way that one of the `count` matrices which read it needs. */
-static void put_quantize(recorder *r, const char *operation, ls_buffer *x,
-                         const ls__weight *const *readers, uint32_t count, bool last)
+/* What matrices take: in which ways as integers. */
+typedef struct input {
+    const char *operation;
+    ls_buffer *x;
+    uint32_t elements;
+    bool last;                  /* of the tokens that give logits alone */
+    bool wanted[LS__BLOCKINGS]; /* none: as floats */
+} input;
+
+static const uint32_t block_elements[LS__BLOCKINGS] = {32, 256};
+
+static input input_of(const char *operation, ls_buffer *x, const ls__weight *const *readers,
+                      uint32_t count)
 {
-    static const uint32_t blocks[LS__BLOCKINGS] = {32, 256};
-    uint32_t elements = readers[0]->columns;
-    for (int k = 0; k < LS__BLOCKINGS; k++) {
-        const ls__quantized *q = &r->pool->quantized[k];
-        bool wanted = false;
-        for (uint32_t i = 0; i < count; i++)
-            wanted = wanted || ls__matrix_blocking(readers[i]->form) == k;
-        step s = {.operation = operation,
+    input in = {.operation = operation, .x = x, .elements = readers[0]->columns};
+    for (uint32_t i = 0; i < count; i++) {
+        int blocking = ls__matrix_blocking(readers[i]->form);
+        if (blocking >= 0)
+            in.wanted[blocking] = true;
+    }
+    return in;
+}
+
+/* The first way in which it is wanted; LS__BLOCKINGS: as floats. */
+static uint32_t first_blocking(const input *in)
+{
+    uint32_t k = 0;
+    while (k < LS__BLOCKINGS && !in->wanted[k])
+        k++;
+    return k;
+}
+
+/* Adds the buffers that hold integers of this blocking. */
+static void add_quantized(const recorder *r, uint32_t blocking, step *s)
+{
+    const ls__quantized *q = &r->pool->quantized[blocking];
+    ls_buffer *buffers[] = {q->integers, q->scales, q->sums, q->products};
+    for (uint32_t i = 0; i < 4 && buffers[i]; i++)
+        s->buffers[s->buffer_count++] = buffers[i];
+}
+
+/* x as integers in all ways from the blocking `from` on; floats are looked at, whether they are
+ * finite. */
+static void put_input(recorder *r, const input *in, uint32_t from)
+{
+    uint32_t y = in->last ? PARAMETER(rows) : PARAMETER(count);
+    for (uint32_t k = from; k < LS__BLOCKINGS; k++) {
+        step s = {.operation = in->operation,
                   .kernel = r->model->quantize[k],
-                  .x = elements / (blocks[k] / 32),
-                  .y_parameter = last ? PARAMETER(rows) : PARAMETER(count),
-                  .elements = elements,
-                  .block = blocks[k],
-                  .buffers = {x, q->integers, q->scales, q->sums, q->products},
-                  .buffer_count = q->products ? 5 : 4};
-        if (wanted)
+                  .x = in->elements / (block_elements[k] / 32),
+                  .y_parameter = y,
+                  .elements = in->elements,
+                  .block = block_elements[k],
+                  .buffers = {in->x},
+                  .buffer_count = 1};
+        add_quantized(r, k, &s);
+        if (in->wanted[k])
             put(r, &s);
     }
+    if (from == 0 && first_blocking(in) == LS__BLOCKINGS)
+        put(r, &(step){.operation = in->operation,
+                       .kernel = r->model->check,
+                       .x = 32,
+                       .y_parameter = y,
+                       .elements = in->elements,
+                       .block = in->elements,
+                       .scalars = {in->elements},
+                       .scalar_count = 1,
+                       .buffers = {in->x},
+                       .buffer_count = 1});
 }
 
 /* y = W x, shard by shard, where the pool's `quantized` has x as integers. */
@@ -255,20 +316,56 @@ static void put_values(recorder *r, const ls__cache_layer *cache, uint32_t windo
                    .buffer_count = 4});
 }
 
-static void put_attention(recorder *r)
+/* Queries and keys are normed where there are weights for it and rotated, keys and values put into
+ * the cache. */
+static void put_place(recorder *r, const ls__weight *w)
 {
     const ls_session_pool *s = r->pool;
     const ls_model_info *i = &r->model->info;
-    ls__cache_layer *cache = &s->cache[r->layer];
-    uint32_t window = r->model->layers[r->layer].window;
+    const ls__cache_layer *cache = &s->cache[r->layer];
+    put_norm_heads(r, "query norm", &w[LS__QUERY_NORM], i->heads, s->query);
+    put_norm_heads(r, "key norm", &w[LS__KEY_NORM], i->kv_heads, s->key);
+    put_rope(r, "query rotation", i->heads, s->query);
+    put_rope(r, "key rotation", i->kv_heads, s->key);
     put(r, &(step){.operation = "append",
-                   .kernel = r->pool->attention->append,
+                   .kernel = s->attention->append,
                    .x = i->kv_heads * i->head_width,
                    .y_parameter = PARAMETER(count),
                    .scalars = {i->kv_heads},
                    .scalar_count = 1,
                    .buffers = {s->places, s->pages, s->key, s->value, cache->keys, cache->values},
                    .buffer_count = 6});
+}
+
+/* The same in one go. */
+static void put_place_fused(recorder *r, const ls__weight *w)
+{
+    const ls_session_pool *s = r->pool;
+    const ls_model_info *i = &r->model->info;
+    const ls__cache_layer *cache = &s->cache[r->layer];
+    uint32_t rope = r->model->layers[r->layer].rope;
+    bool norms = w[LS__QUERY_NORM].shards != NULL;
+    put(r, &(step){.operation = "place",
+                   .kernel = s->attention->place,
+                   .x = (i->heads + i->kv_heads) * 32,
+                   .y_parameter = PARAMETER(count),
+                   .scalars = {i->heads, i->kv_heads, r->model->ropes[rope].pairs, norms,
+                               float_word(r->model->epsilon)},
+                   .scalar_count = 5,
+                   .buffers = {s->places, s->pages, s->angles[rope], s->places, s->places, s->query,
+                               s->key, s->value, cache->keys, cache->values},
+                   .weights = {[3] = w[LS__QUERY_NORM].shards, w[LS__KEY_NORM].shards},
+                   .buffer_count = 10,
+                   .shown = {{"query rotation", r->layer, s->query},
+                             {"key rotation", r->layer, s->key}}});
+}
+
+static void put_attention(recorder *r)
+{
+    const ls_session_pool *s = r->pool;
+    const ls_model_info *i = &r->model->info;
+    ls__cache_layer *cache = &s->cache[r->layer];
+    uint32_t window = r->model->layers[r->layer].window;
     put(r, &(step){.operation = "attention scores",
                    .kernel = r->pool->attention->scores,
                    .x_parameter = PARAMETER(lanes),
@@ -355,67 +452,156 @@ static void put_embedding(recorder *r)
 
 /* --- a layer ---------------------------------------------------------------------------------- */
 
-/* x = x + what is in `normed`, after a norm where the layer has one. */
-static void put_residual(recorder *r, const char *operation, const char *norm,
-                         const ls__weight *norm_weights)
+/* The end of a part of a layer: x = x + what is in `normed`, after a norm where the layer has one.
+ * No operation: there is none. */
+typedef struct ending {
+    const char *operation, *norm;
+    const ls__weight *norm_weights;
+    uint32_t layer;
+} ending;
+
+static void put_ending(recorder *r, const ending *e)
 {
     const ls_session_pool *s = r->pool;
-    put_norm_heads(r, norm, norm_weights, 1, s->normed);
-    put_elementwise(r, operation, r->model->add, r->model->info.width,
+    if (!e->operation)
+        return;
+    put_norm_heads(r, e->norm, e->norm_weights, 1, s->normed);
+    put_elementwise(r, e->operation, r->model->add, r->model->info.width,
                     (ls_buffer *[]){s->normed, s->residual}, 2);
 }
 
-static void put_attention_part(recorder *r, const ls__weight *w)
+/* The end of a part and the norm that the next one begins with, in one go. */
+static void put_beginning_fused(recorder *r, const ending *e, const char *norm,
+                                const ls__weight *weights, const input *in)
+{
+    enum { ENDS_NOTHING, ENDS_PLAIN, ENDS_NORMED }; /* as in kernels/fused.kc */
+    const ls_session_pool *s = r->pool;
+    uint32_t blocking = first_blocking(in);
+    bool normed = e->operation && e->norm_weights->shards;
+    uint32_t ends = normed ? ENDS_NORMED : e->operation ? ENDS_PLAIN : ENDS_NOTHING;
+    step t = {.operation = in->operation,
+              .kernel = r->model->begin[blocking],
+              .x = 32,
+              .y_parameter = PARAMETER(count),
+              .elements = in->elements,
+              .block = in->elements,
+              .scalars = {in->elements, float_word(r->model->epsilon), ends},
+              .scalar_count = 3,
+              .buffers = {NULL, NULL, s->residual, s->normed},
+              .weights = {normed ? e->norm_weights->shards : weights->shards, weights->shards},
+              .buffer_count = 4};
+    if (e->operation)
+        t.shown[0] = (result){e->operation, e->layer, s->residual};
+    t.shown[e->operation ? 1 : 0] = (result){norm, r->layer, s->normed};
+    if (blocking < LS__BLOCKINGS)
+        add_quantized(r, blocking, &t);
+    put(r, &t);
+    put_input(r, in, blocking + 1);
+}
+
+/* What ends before a part is ended, and the part's matrices get the norm of the residual. */
+static void put_beginning(recorder *r, const ending *e, const char *norm, const ls__weight *weights,
+                          const input *in)
+{
+    if (!r->pool->unfused) {
+        put_beginning_fused(r, e, norm, weights, in);
+        return;
+    }
+    put_ending(r, e);
+    put_norm(r, norm, weights, r->pool->residual, r->pool->normed);
+    put_input(r, in, 0);
+}
+
+static ending put_attention_part(recorder *r, const ls__weight *w, const ending *before)
 {
     const ls_session_pool *s = r->pool;
-    const ls_model_info *i = &r->model->info;
-    put_norm(r, "attention norm", &w[LS__ATTENTION_NORM], s->residual, s->normed);
-    put_quantize(r, "attention input", s->normed,
-                 (const ls__weight *[]){&w[LS__QUERY], &w[LS__KEY], &w[LS__VALUE]}, 3, false);
+    input in = input_of("attention input", s->normed,
+                        (const ls__weight *[]){&w[LS__QUERY], &w[LS__KEY], &w[LS__VALUE]}, 3);
+    put_beginning(r, before, "attention norm", &w[LS__ATTENTION_NORM], &in);
     put_matrix(r, "query", &w[LS__QUERY], s->normed, s->query, false);
     put_matrix(r, "key", &w[LS__KEY], s->normed, s->key, false);
     put_matrix(r, "value", &w[LS__VALUE], s->normed, s->value, false);
     put_bias(r, "query bias", &w[LS__QUERY_BIAS], s->query);
     put_bias(r, "key bias", &w[LS__KEY_BIAS], s->key);
     put_bias(r, "value bias", &w[LS__VALUE_BIAS], s->value);
-    put_norm_heads(r, "query norm", &w[LS__QUERY_NORM], i->heads, s->query);
-    put_norm_heads(r, "key norm", &w[LS__KEY_NORM], i->kv_heads, s->key);
-    put_rope(r, "query rotation", i->heads, s->query);
-    put_rope(r, "key rotation", i->kv_heads, s->key);
+    bool alike = !w[LS__QUERY_NORM].shards == !w[LS__KEY_NORM].shards;
+    if (s->unfused || !alike)
+        put_place(r, w);
+    else
+        put_place_fused(r, w);
     put_attention(r); /* leaves its result in place of the queries */
-    put_quantize(r, "attention result", s->query, (const ls__weight *[]){&w[LS__ATTENTION_OUTPUT]},
-                 1, false);
+    in =
+        input_of("attention result", s->query, (const ls__weight *[]){&w[LS__ATTENTION_OUTPUT]}, 1);
+    put_input(r, &in, 0);
     put_matrix(r, "attention output", &w[LS__ATTENTION_OUTPUT], s->query, s->normed, false);
     put_bias(r, "attention output bias", &w[LS__ATTENTION_OUTPUT_BIAS], s->normed);
-    put_residual(r, "attention residual", "attention post norm", &w[LS__ATTENTION_POST_NORM]);
+    return (ending){"attention residual", "attention post norm", &w[LS__ATTENTION_POST_NORM],
+                    r->layer};
 }
 
-static void put_inner_part(recorder *r, const ls__weight *w)
+/* The gate's result, as what the last matrix takes. */
+static void put_gate(recorder *r, const input *in)
 {
     const ls_session_pool *s = r->pool;
-    const ls_model_info *i = &r->model->info;
-    put_norm(r, "inner norm", &w[LS__INNER_NORM], s->residual, s->normed);
-    put_quantize(r, "inner input", s->normed, (const ls__weight *[]){&w[LS__GATE], &w[LS__UP]}, 2,
-                 false);
+    uint32_t blocking = first_blocking(in);
+    bool fused = !s->unfused && blocking < LS__BLOCKINGS && r->model->family->gate == LS__SILU;
+    if (!fused) {
+        put_elementwise(r, "gate function", r->model->gate, in->elements,
+                        (ls_buffer *[]){s->gate, s->up, s->inner}, 3);
+        put_input(r, in, 0);
+        return;
+    }
+    step t = {.operation = in->operation,
+              .kernel = r->model->fused_gate[blocking],
+              .x = in->elements / (block_elements[blocking] / 32),
+              .y_parameter = PARAMETER(count),
+              .elements = in->elements,
+              .block = block_elements[blocking],
+              .buffers = {s->gate, s->up, s->inner},
+              .buffer_count = 3,
+              .shown = {{"gate function", r->layer, s->inner}}};
+    add_quantized(r, blocking, &t);
+    put(r, &t);
+}
+
+static ending put_inner_part(recorder *r, const ls__weight *w, const ending *before)
+{
+    const ls_session_pool *s = r->pool;
+    input in =
+        input_of("inner input", s->normed, (const ls__weight *[]){&w[LS__GATE], &w[LS__UP]}, 2);
+    put_beginning(r, before, "inner norm", &w[LS__INNER_NORM], &in);
     put_matrix(r, "gate", &w[LS__GATE], s->normed, s->gate, false);
     put_matrix(r, "up", &w[LS__UP], s->normed, s->up, false);
     put_bias(r, "gate bias", &w[LS__GATE_BIAS], s->gate);
     put_bias(r, "up bias", &w[LS__UP_BIAS], s->up);
-    put_elementwise(r, "gate function", r->model->gate, i->inner_width,
-                    (ls_buffer *[]){s->gate, s->up, s->inner}, 3);
-    put_quantize(r, "inner result", s->inner, (const ls__weight *[]){&w[LS__DOWN]}, 1, false);
+    in = input_of("inner result", s->inner, (const ls__weight *[]){&w[LS__DOWN]}, 1);
+    put_gate(r, &in);
     put_matrix(r, "down", &w[LS__DOWN], s->inner, s->normed, false);
     put_bias(r, "down bias", &w[LS__DOWN_BIAS], s->normed);
-    put_residual(r, "inner residual", "inner post norm", &w[LS__INNER_POST_NORM]);
+    return (ending){"inner residual", "inner post norm", &w[LS__INNER_POST_NORM], r->layer};
 }
 
-static void put_layer(recorder *r, const ls__layer *l)
+/* `open`: how the part before it ends; then, how its own last one does. */
+static void put_layer(recorder *r, const ls__layer *l, ending *open)
 {
-    put_attention_part(r, l->weights);
-    put_inner_part(r, l->weights);
-    if (l->scale != 1)
-        put_factor(r, "layer scale", r->model->scale, r->model->info.width, l->scale,
-                   r->pool->residual, false);
+    *open = put_attention_part(r, l->weights, open);
+    *open = put_inner_part(r, l->weights, open);
+    if (l->scale == 1)
+        return;
+    put_ending(r, open);
+    *open = (ending){0};
+    put_factor(r, "layer scale", r->model->scale, r->model->info.width, l->scale, r->pool->residual,
+               false);
+}
+
+/* All layers, to the last one's end. */
+static void put_layers(recorder *r)
+{
+    ending open = {0};
+    for (r->layer = 0; r->layer < r->model->info.layers; r->layer++)
+        put_layer(r, &r->model->layers[r->layer], &open);
+    r->layer = open.operation ? open.layer : r->layer;
+    put_ending(r, &open);
 }
 
 static void put_upload(recorder *r, const char *name, uint32_t slot, ls_buffer *buffer,
@@ -444,7 +630,9 @@ static void put_logits(recorder *r)
                    .buffers = {o->rows, r->pool->residual, NULL, o->last},
                    .weights = {[2] = m->output_norm.shards},
                    .buffer_count = 4});
-    put_quantize(r, "output input", o->last, &output, 1, true);
+    input in = input_of("output input", o->last, &output, 1);
+    in.last = true;
+    put_input(r, &in, 0);
     put_matrix(r, "output", output, o->last, o->made, true);
     if (m->logit_cap > 0)
         put_factor(r, "logit cap", m->soft_cap, m->info.vocabulary, m->logit_cap, o->made, true);
@@ -471,8 +659,7 @@ ls_status ls__pool_record(ls_session_pool *pool, uint32_t columns, const ls__out
                ls__pages_of(pool->context) * pool->sessions);
     put_upload(&r, "rows", LS__SLOT_ROWS, outputs->rows, outputs->most);
     put_embedding(&r);
-    for (; r.layer < pool->model->info.layers; r.layer++)
-        put_layer(&r, &pool->model->layers[r.layer]);
+    put_layers(&r);
     put_logits(&r);
     if (r.status == LS_OK && pool->trace)
         r.status = ls__trace_prepare(batch, error);

@@ -30,6 +30,7 @@ static ls_status find_pool(ls_session *s, ls_model *model, const ls_session_para
     own.cache_type = params->cache_type;
     own.page_seed = params->page_seed;
     own.unprepared = params->unprepared;
+    own.unfused = params->unfused;
     own.trace = params->trace;
     own.trace_context = params->trace_context;
     s->owns_pool = true;

@@ -36,7 +36,8 @@ static uint32_t floats_of(const ls_session_pool *s, const ls__outputs *outputs,
 }
 
 ls_status ls__trace_record(const ls_session_pool *s, ls_batch *commands, ls__token_batch *batch,
-                           ls_buffer *buffer, bool many, bool *noted, ls_error *error)
+                           const ls__step *of, ls_buffer *buffer, bool many, bool *noted,
+                           ls_error *error)
 {
     bool rows = false;
     uint32_t floats = floats_of(s, batch->outputs, buffer, &rows);
@@ -52,8 +53,8 @@ ls_status ls__trace_record(const ls_session_pool *s, ls_batch *commands, ls__tok
         batch->point_capacity = capacity;
     }
     uint64_t columns = rows ? batch->outputs->most : many ? s->chunk : 1;
-    batch->points[batch->point_count] = (ls__trace_point){
-        .step = batch->step_count - 1, .floats = floats, .first = batch->traced, .rows = rows};
+    batch->points[batch->point_count] =
+        (ls__trace_point){.of = *of, .floats = floats, .first = batch->traced, .rows = rows};
     batch->traced += columns * floats;
     return ls_batch_download_slot(commands, (ls_range){buffer, 0, columns * floats * 4},
                                   LS_MEM_NONE, LS__SLOTS + batch->point_count++, NULL, error);
@@ -75,7 +76,7 @@ void ls__trace_report(const ls_session_pool *s, const ls__token_batch *batch)
     const ls__round *round = &s->round;
     for (uint32_t i = 0; i < batch->point_count; i++) {
         const ls__trace_point *point = &batch->points[i];
-        const ls__step *step = &batch->steps[point->step];
+        const ls__step *step = &point->of;
         uint32_t count = point->rows ? round->row_count : round->count;
         for (uint32_t t = 0; t < count; t++) {
             uint32_t column = point->rows ? round->rows[t] : t;

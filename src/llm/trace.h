@@ -5,11 +5,12 @@
 
 #include "llm/pool.h"
 
-/* Records, behind an operation of `batch` that left its result in `buffer`, that it is downloaded;
- * *noted says whether it is a command more. Integers, scores and the cache are not: what is made of
- * them is. */
+/* Records, behind the operation `of` of `batch` that left its result in `buffer`, that it is
+ * downloaded; *noted says whether it is a command more. Integers, scores and the cache are not:
+ * what is made of them is. */
 ls_status ls__trace_record(const ls_session_pool *pool, ls_batch *commands, ls__token_batch *batch,
-                           ls_buffer *buffer, bool many, bool *noted, ls_error *error);
+                           const ls__step *of, ls_buffer *buffer, bool many, bool *noted,
+                           ls_error *error);
 /* After recording: memory for what comes. */
 ls_status ls__trace_prepare(ls__token_batch *batch, ls_error *error);
 /* After a submission of the pool's round: tells it all. */

@@ -27,7 +27,7 @@ class Verify(cli.Case):
         self.assertRegex(text, r"\Afirst    device \w+\n(equal  .*\n|not run  .*: .*\n)+\d+ ways equal to the first, "
                                r"0 different, \d+ not run\ndigest [0-9a-f]{64}\n\Z")
         for way in ("chunk 1", "chunk 7", "pages of the cache in disorder", "other sessions beside it",
-                    "commands not prepared", "kernels with bounds checks"):
+                    "commands not prepared", "operations one by one", "kernels with bounds checks"):
             self.assertIn(f"equal    {way}\n", text)
         if "first    device cpu" in text:
             self.assertIn("equal    threads 1\n", text)

@@ -19,18 +19,10 @@
 #include "base/rng.h"
 #include "llm/attention.h"
 #include "llm/matrix.h"
-#include "lockstep/launch.h"
+#include "kernels.h"
 #include "model.h"
 
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        ls_error error_ = {0}, *error = &error_;                                                   \
-        if ((call) != LS_OK)                                                                       \
-            fail_msg("%s: %s %s", #call, error_.message, error_.where);                            \
-    } while (0)
-
-enum { DEVICES = 3, TILE = 4, MOST_BUFFERS = 8 };
-static const char *const device_names[DEVICES] = {"reference", "cpu", "vulkan"};
+enum { TILE = 4 };
 static const ls_gguf_type types[] = {
 #define X(name, number, per_block, block) LS_GGUF_TYPE_##name,
     LS_GGUF_TYPE_TABLE(X)
@@ -39,16 +31,13 @@ static const ls_gguf_type types[] = {
 enum { TYPES = sizeof types / sizeof *types };
 /* Heads that fill no 32 lanes, or more than a slice; sets that are full, and one that is not. */
 static const ls__attention attentions[] = {
-    {64, 3, false, "_64_3"}, {40, 3, false, "_40_3"},  {264, 3, false, "_264_3"},
-    {16, 3, false, "_16_3"}, {32, 3, false, "_32_3"},  {64, 1, false, "_64_1"},
-    {24, 8, false, "_24_8"}, {40, 4, true, "_40_4_f"},
+    {64, 3, false, "_64_3", false},   {40, 3, false, "_40_3", false},
+    {264, 3, false, "_264_3", false}, {16, 3, false, "_16_3", false},
+    {32, 3, false, "_32_3", false},   {64, 1, false, "_64_1", false},
+    {24, 8, false, "_24_8", false},   {40, 4, true, "_40_4_f", false},
 };
 enum { ATTENTIONS = sizeof attentions / sizeof *attentions };
 
-static struct {
-    ls_device *device;
-    ls_program *program;
-} machines[DEVICES];
 static const char *golden_path;
 static bool write_golden, without_vulkan;
 
@@ -59,8 +48,9 @@ static void kernel_name(char name[32], const char *what, ls_gguf_type type, uint
     snprintf(name, 32, "%s_%s_%u", what, ls_gguf_type_name(type), tile);
 }
 
-static ls_module *compile(void)
+static int open_devices(void **state)
 {
+    (void)state;
     ls__strbuf text = {0};
     for (uint32_t i = 0; i < ls__llm_kernels_count; i++)
         ls__strbuf_append(&text, ls__llm_kernels[i].text, ls__llm_kernels[i].length);
@@ -76,145 +66,11 @@ static ls_module *compile(void)
     }
     for (int i = 0; i < ATTENTIONS; i++)
         ls__attention_kernels(&text, &attentions[i]);
-    ls_module *module = NULL;
-    ls_diagnostics *diagnostics = NULL;
-    ls_error error = {0};
-    ls_compile_params params = LS_COMPILE_PARAMS_INIT;
-    params.text = text.text;
-    params.length = text.length;
-    params.path = "llm";
-    if (ls_module_compile(&params, &module, &diagnostics, &error) != LS_OK)
-        fail_msg("%s", diagnostics ? ls_diagnostics_text(diagnostics) : error.message);
-    ls_diagnostics_destroy(&diagnostics);
-    ls__strbuf_finish(&text);
-    return module;
-}
-
-static void report(void *context, const ls_sanitizer_report *found)
-{
-    (void)context;
-    printf("the sanitizer: %s, line %u, %s[%lld]: %s %s\n", found->kernel, found->line,
-           found->object, (long long)found->index, found->kind, found->detail);
-}
-
-static int open_devices(void **state)
-{
-    (void)state;
-    ls_module *module = compile();
-    for (int d = 0; d < DEVICES; d++) {
-        ls_device_params params = LS_DEVICE_PARAMS_INIT;
-        ls_program_params program = LS_PROGRAM_PARAMS_INIT;
-        ls_error error = {0};
-        params.name = device_names[d];
-        params.threads = 2;
-        params.sanitize = d == 0; /* what runs unchecked must be clean */
-        params.on_report = report;
-        params.cache_path = "llm-operations-cache";
-        if (without_vulkan && strcmp(device_names[d], "vulkan") == 0)
-            printf("without vulkan: as was asked for\n");
-        else if (ls_device_open(&params, &machines[d].device, &error) != LS_OK)
-            printf("without %s: %s\n", device_names[d], error.message);
-        else
-            OK(ls_program_create(machines[d].device, module, &program, &machines[d].program,
-                                 error));
-    }
-    ls_module_destroy(&module);
+    kernels_open(&text, without_vulkan);
     return 0;
-}
-
-static int close_devices(void **state)
-{
-    (void)state;
-    ls_counters counters = {.struct_size = sizeof counters};
-    ls_device_counters(machines[0].device, &counters);
-    if (counters.sanitizer_reports)
-        return -1;
-    for (int d = 0; d < DEVICES; d++) {
-        ls_program_destroy(&machines[d].program);
-        if (ls_device_destroy(&machines[d].device, NULL) != LS_OK)
-            return -1;
-    }
-    return 0;
-}
-
-/* --- running a kernel ------------------------------------------------------------------------- */
-
-typedef struct argument {
-    void *bytes;
-    size_t size;
-    int again; /* 1 + the argument whose buffer this is, too */
-    bool out;  /* read back */
-} argument;
-
-static void run(int d, const char *name, const uint32_t global[3], const void *scalars,
-                uint32_t scalar_bytes, argument *arguments, uint32_t count)
-{
-    ls_device *device = machines[d].device;
-    ls_buffer *buffers[MOST_BUFFERS] = {0};
-    ls_range ranges[MOST_BUFFERS];
-    const ls_kernel *kernel = NULL;
-    ls_batch *batch = NULL;
-    ls_stream *stream = NULL;
-    ls_fence *fence = NULL;
-    OK(ls_program_kernel(machines[d].program, name, &kernel, error));
-    for (uint32_t i = 0; i < count; i++) {
-        const argument *a = &arguments[i];
-        ls_buffer_params params = LS_BUFFER_PARAMS_INIT;
-        params.size_bytes = a->size;
-        if (!a->again) {
-            OK(ls_buffer_create(device, &params, &buffers[i], error));
-            OK(ls_buffer_write(buffers[i], 0, LS_MEM_NONE, a->bytes, a->size, error));
-        }
-        ranges[i] = (ls_range){a->again ? buffers[a->again - 1] : buffers[i], 0, LS_WHOLE};
-    }
-    ls_dispatch dispatch = LS_DISPATCH_INIT;
-    dispatch.kernel = kernel;
-    memcpy(dispatch.global_size, global, sizeof dispatch.global_size);
-    dispatch.buffers = ranges;
-    dispatch.buffer_count = count;
-    dispatch.scalars = scalars;
-    dispatch.scalar_bytes = scalar_bytes;
-    ls_submit_params submit = LS_SUBMIT_PARAMS_INIT;
-    OK(ls_batch_create(device, &batch, error));
-    OK(ls_batch_dispatch(batch, &dispatch, error));
-    OK(ls_stream_create(device, &stream, error));
-    OK(ls_submit(stream, batch, &submit, &fence, error));
-    OK(ls_fence_wait(fence, LS_FOREVER, NULL, error));
-    for (uint32_t i = 0; i < count; i++)
-        if (arguments[i].out)
-            OK(ls_buffer_read(buffers[i], 0, LS_MEM_NONE, arguments[i].bytes, arguments[i].size,
-                              error));
-    ls_fence_destroy(&fence);
-    OK(ls_stream_destroy(&stream, error));
-    ls_batch_destroy(&batch);
-    for (uint32_t i = 0; i < count; i++)
-        ls_buffer_destroy(&buffers[i]);
 }
 
 /* --- data and digests ------------------------------------------------------------------------- */
-
-static void *allocate(size_t size)
-{
-    void *memory = calloc(size, 1);
-    assert_non_null(memory);
-    return memory;
-}
-
-/* Between -4 and 4, now and then 0 or small. */
-static float random_float(ls__rng *rng)
-{
-    float x = ((float)ls__rng_below(rng, 1 << 24) - 0x1p23f) * 0x1p-21f;
-    uint32_t kind = ls__rng_below(rng, 40);
-    return kind == 0 ? 0 : kind == 1 ? x * 0x1p-30f : x;
-}
-
-static float *random_floats(ls__rng *rng, size_t count)
-{
-    float *x = allocate(count * sizeof *x);
-    for (size_t i = 0; i < count; i++)
-        x[i] = random_float(rng);
-    return x;
-}
 
 static uint16_t random_half(ls__rng *rng) /* finite, to 4 in magnitude */
 {
@@ -803,5 +659,5 @@ int main(int argc, char **argv)
     golden_path = argv[1];
     write_golden = argc == 3 && strcmp(argv[2], "--write") == 0;
     without_vulkan = argc == 3 && strcmp(argv[2], "--without-vulkan") == 0;
-    return cmocka_run_group_tests(tests, open_devices, close_devices);
+    return cmocka_run_group_tests(tests, open_devices, kernels_close);
 }

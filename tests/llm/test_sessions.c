@@ -6,7 +6,7 @@
  * not. A model of floats alone is
  * compared with docs/numerics-llm.md in double precision.
  *
- *   test_llm_sessions MIXED.gguf GROUPED.gguf FLOATS.gguf [--without-vulkan]
+ *   test_llm_sessions MIXED.gguf GROUPED.gguf FLOATS.gguf BLOCKS.gguf [--without-vulkan]
  */
 #include "base/cmocka_all.h"
 
@@ -27,7 +27,7 @@
     } while (0)
 
 enum { TOKENS = 150, VOCABULARY = 266, CUTS = 5 };
-static const char *mixed_path, *grouped_path, *floats_path;
+static const char *mixed_path, *grouped_path, *floats_path, *blocks_path;
 static bool without_vulkan;
 static uint32_t tokens[TOKENS];
 
@@ -415,36 +415,68 @@ static void shards_have_whole_panels(void **state)
     OK(ls_device_destroy(&device, error));
 }
 
-/* A weight that is not finite is found where it acts, with its place. */
-static void not_finite_is_located(void **state)
+/* Two bytes of a file's tensor that make a number infinite. */
+typedef struct fault {
+    const char *path, *tensor;
+    uint64_t byte;
+    uint16_t bits;
+    const char *where;
+} fault;
+
+static void check_not_finite(ls_device *device, const fault *f, bool unfused)
 {
-    static _Alignas(64) uint8_t bytes[1 << 20];
+    static _Alignas(64) uint8_t bytes[4 << 20];
     ls_gguf *gguf = NULL;
     ls_model *model = NULL;
     ls_session *session = NULL;
     ls_error error = {0};
-    ls_device *device = open_device("cpu", 1);
-    if (!device)
-        return;
-    FILE *file = fopen(mixed_path, "rb");
+    FILE *file = fopen(f->path, "rb");
     assert_non_null(file);
     size_t size = fread(bytes, 1, sizeof bytes, file);
     fclose(file);
+    assert_true(size < sizeof bytes);
     OK(ls_gguf_open_memory(bytes, size, "changed", &gguf, error));
-    const ls_gguf_tensor *norm_weights = ls_gguf_find_tensor(gguf, "blk.1.ffn_norm.weight");
-    memcpy(bytes + norm_weights->file_byte + 40, &(float){INFINITY}, 4);
+    const ls_gguf_tensor *tensor = ls_gguf_find_tensor(gguf, f->tensor);
+    assert_non_null(tensor);
+    memcpy(bytes + tensor->file_byte + f->byte, &f->bits, 2);
     ls_model_params params = LS_MODEL_PARAMS_INIT;
     ls_session_params asked = LS_SESSION_PARAMS_INIT;
     params.device = device;
     params.gguf = gguf;
+    asked.unfused = unfused;
     OK(ls_model_load(&params, &model, error));
     OK(ls_session_create(model, &asked, &session, error));
     assert_int_equal(ls_session_feed(session, tokens, 3, &error), LS_E_FAILED);
-    assert_string_equal(error.where, "inner input, layer 1, position 0");
+    assert_string_equal(error.where, f->where);
     assert_int_equal(ls_session_feed(session, tokens, 3, &error), LS_E_STATE);
     ls_session_destroy(&session);
     ls_model_destroy(&model);
     ls_gguf_destroy(&gguf);
+}
+
+/* A weight that is not finite is found where it acts, with its place: by those that make integers
+ * of blocks of 32 and 256, one or several of a token, and for matrices of floats. */
+static void not_finite_is_located(void **state)
+{
+    enum { BLOCKS_ROW = 2 * 144, FLOAT_ROW = WIDTH * 4 };
+    const fault faults[] = {
+        {mixed_path, "blk.1.ffn_norm.weight", 42, 0x7f80, "inner input, layer 1, position 0"},
+        {grouped_path, "blk.1.attn_norm.weight", 42, 0x7f80,
+         "attention input, layer 1, position 0"},
+        {blocks_path, "token_embd.weight", 0, 0x7c00, "attention input, layer 0, position 2"},
+        {floats_path, "token_embd.weight", 6, 0x7f80, "attention input, layer 0, position 2"},
+        {floats_path, "blk.0.ffn_up.weight", 6, 0x7f80, "inner result, layer 0, position 0"},
+        {floats_path, "blk.1.attn_v.weight", 6, 0x7f80, "attention result, layer 1, position 0"},
+        {floats_path, "output_norm.weight", 6, 0x7f80, "output input, layer 2, position 2"},
+    };
+    ls_device *device = open_device("cpu", 1);
+    for (size_t i = 0; device && i < sizeof faults / sizeof *faults; i++) {
+        fault f = faults[i];
+        if (strcmp(f.tensor, "token_embd.weight") == 0) /* of the third token */
+            f.byte += (uint64_t)tokens[2] * (f.path == blocks_path ? BLOCKS_ROW : FLOAT_ROW);
+        check_not_finite(device, &f, false);
+        check_not_finite(device, &f, true);
+    }
     OK(ls_device_destroy(&device, error));
 }
 
@@ -460,12 +492,13 @@ int main(int argc, char **argv)
         cmocka_unit_test(shards_have_whole_panels),
         cmocka_unit_test(not_finite_is_located),
     };
-    if (argc < 4)
+    if (argc < 5)
         return 2;
-    without_vulkan = argc == 5 && strcmp(argv[4], "--without-vulkan") == 0;
+    without_vulkan = argc == 6 && strcmp(argv[5], "--without-vulkan") == 0;
     mixed_path = argv[1];
     grouped_path = argv[2];
     floats_path = argv[3];
+    blocks_path = argv[4];
     for (uint32_t i = 0; i < TOKENS; i++)
         tokens[i] = i * i * 7 % VOCABULARY;
     return cmocka_run_group_tests(tests, NULL, NULL);
