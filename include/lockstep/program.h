@@ -98,6 +98,11 @@ LS_API void ls_module_destroy(ls_module **module); /* programs built from it sta
 LS_API ls_status ls_module_transform(const ls_module *module, const char *stop_after,
                                      const char *lower, ls_module **result, ls_error *error);
 
+/* One kernel as a module of its own, with the functions and tables it uses. LS_E_NOT_FOUND lists
+ * the kernels there are. */
+LS_API ls_status ls_module_select(const ls_module *module, const char *kernel, ls_module **result,
+                                  ls_error *error);
+
 /* Code without a device, for looking at and for other tools. The module is optimised, and lowered
  * as the target needs; a kernel that is split at grid barriers is several, of which the others are
  * named "__kernel_1" and so on. `format`:

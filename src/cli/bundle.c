@@ -11,7 +11,7 @@
 #include "lockstep/bundle.h"
 
 struct options {
-    const char *file, *output, *check, *name, *lower;
+    const char *file, *output, *check, *name, *lower, *kernel;
     const char **targets; /* into a copy of what was given */
     char *target_text;
     uint32_t target_count;
@@ -49,6 +49,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         return 0;
     case KEY_TARGET:
         set_targets(options, text, state);
+        return 0;
+    case 'k':
+        options->kernel = text;
         return 0;
     case KEY_CHECK:
         options->check = text;
@@ -89,6 +92,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 static const struct argp_option option_table[] = {
     {"output", 'o', "DIR", 0,
      "The folder to write, whole or not at all. One that is there must be empty or a bundle", 0},
+    {"kernel", 'k', "NAME", 0, "Only this kernel of the file", 0},
     {"define", 'D', "NAME=VALUE", 0, "Set the SPEC constant NAME", 0},
     {"target", KEY_TARGET, "LIST", 0,
      "What code is made for, separated by commas: a family (cpu, vulkan, cuda) or a target (avx2, "
@@ -162,6 +166,13 @@ static ls_status write_bundle(const struct options *options, ls_error *error)
                                            NULL, &module, error);
     if (status != LS_OK)
         return status;
+    if (options->kernel) {
+        ls_module *all = module;
+        status = ls_module_select(all, options->kernel, &module, error);
+        ls_module_destroy(&all);
+        if (status != LS_OK)
+            return status;
+    }
     default_name(options->file, &name);
     params.path = options->output;
     params.module = module;

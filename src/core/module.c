@@ -90,6 +90,51 @@ ls_status ls__module_copy_ir(const ls_module *module, ls__ir_module **ir, ls_err
     return status == LS_OK ? copy_ir(from, ir, error) : status;
 }
 
+static ls_status select_kernel(const ls__ir_module *from, const ls__ir_function *kernel,
+                               ls__ir_module **ir, ls_error *error)
+{
+    ls__oom oom = {0};
+    *ir = NULL;
+    if (setjmp(oom.jump)) {
+        ls__ir_module_destroy(ir);
+        return ls__oom_status(&oom, error);
+    }
+    *ir = ls__ir_module_create(&oom, COPY_LIMIT_BYTES);
+    for (uint32_t i = 0; i < from->specs.count; i++) {
+        ls__ir_spec spec = from->specs.items[i];
+        spec.name = ls__arena_strdup(&(*ir)->arena, spec.name, strlen(spec.name));
+        ls__vec_push(&(*ir)->arena, &(*ir)->specs, spec);
+    }
+    ls__ir_function_clone(*ir, kernel, kernel->name);
+    (*ir)->arena.oom = NULL;
+    return LS_OK;
+}
+
+ls_status ls_module_select(const ls_module *module, const char *kernel, ls_module **result,
+                           ls_error *error)
+{
+    const ls__ir_module *from = NULL;
+    const ls__ir_function *found = NULL;
+    ls__ir_module *ir = NULL;
+    if (!result)
+        return ls__fail_no_result(error, "ls_module_select");
+    *result = NULL;
+    if (!module || !kernel)
+        return ls__fail(error, LS_E_INVALID_ARGUMENT, "ls_module_select: no %s was given",
+                        module ? "kernel" : "module");
+    ls_status status = ls__module_ir((ls_module *)module, &from, error);
+    if (status == LS_OK)
+        status = ls__module_kernel_find(from, kernel, &found, error);
+    if (status == LS_OK)
+        status = select_kernel(from, found, &ir, error);
+    if (status == LS_OK)
+        status = ls__ir_verify(ir, error);
+    if (status == LS_OK)
+        return ls__module_wrap(ir, result, error);
+    ls__ir_module_destroy(&ir);
+    return status;
+}
+
 /* --- compilation ------------------------------------------------------------------------------ */
 struct ls_diagnostics {
     ls__lang_diagnostics list;

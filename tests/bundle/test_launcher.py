@@ -13,6 +13,7 @@ import pathlib
 import re
 import shlex
 import shutil
+import struct
 import subprocess
 import sys
 import unittest
@@ -30,6 +31,21 @@ kernel workgroup(32) void many(bool q, i8 c, u16 s, pair p, i64 l, f32 f, const 
 }
 kernel void nothing()
 {
+}
+"""
+TWO = """
+static const u32 ones[2] = {1, 1};
+static noinline u32 times(u32 a, u32 b)
+{
+    return a * b * ones[a & 1];
+}
+kernel void squares(u32 *y)
+{
+    y[global_id(0)] = times(global_id(0), global_id(0));
+}
+kernel void cubes(u32 *y)
+{
+    y[global_id(0)] = times(times(global_id(0), global_id(0)), y[global_id(0)]);
 }
 """
 
@@ -199,6 +215,23 @@ int main(int argc, char **argv)
         again = self.bundle("again", kernel, "-DROWS=8", "--target", "vulkan")
         for path in folder.iterdir():
             self.assertEqual(path.read_bytes(), (again / path.name).read_bytes(), path.name)
+
+    def test_one_kernel(self):
+        """-k: the kernel, what it uses, and nothing else."""
+        kernel = SCRATCH / "two.kc"
+        kernel.write_text(TWO)
+        folder = self.bundle("two", kernel, "--target", "vulkan1.2", "-k", "cubes")
+        names = [k["name"] for k in json.loads((folder / "bundle.json").read_text())["kernels"]]
+        self.assertEqual(names, ["cubes"])
+        self.assertNotIn("squares", (folder / "program.ir").read_text() + (folder / "two.h").read_text())
+        results = []
+        for file in (kernel, folder / "program.irb"):
+            run(COMMAND, "run", file, "-k", "cubes", "--device", "reference", "--global", "64",
+                "y=iota:u32:64", "--save", f"y={SCRATCH / 'y.bin'}")
+            results.append(struct.unpack("<64I", (SCRATCH / "y.bin").read_bytes()[-256:]))
+        self.assertEqual(results, [tuple(n ** 3 for n in range(64))] * 2)
+        self.assertIn("squares, cubes", run(COMMAND, "bundle", kernel, "-o", SCRATCH / "x", "-k", "none",
+                                           status=1))
 
     def test_command(self):
         """What it says when it cannot."""

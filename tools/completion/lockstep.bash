@@ -131,7 +131,7 @@ _lockstep()
         common+=" --out-of-bounds --unchecked --lower --sanitize --schedule --trace --quiet"
         ;;
     compile) common+=" --emit --kernel --target --after --lower --output --define" ;;
-    bundle) common+=" --output --define --target --name --lower --unchecked --check" ;;
+    bundle) common+=" --output --kernel --define --target --name --lower --unchecked --check" ;;
     devices) common+=" --verbose" ;;
     generate | chat)
         common+=" --model --tokens --stop --system --date --context --temperature --top-k --top-p --min-p --typical --logit-bias --seed"
