@@ -97,6 +97,7 @@ static void close_device(ls__backend_device *closed)
     if (device->context) {
         ls__cuda_executor_destroy(device);
         ls__cuda_memory_finish(device);
+        ls__cuda_shared_close(device);
     }
     ls__cuda_end_calls(device, &guard);
     if (device->context) {
@@ -137,7 +138,9 @@ static ls_status make_parts(ls__cuda_device *device, const ls_device_params *par
         return status;
     ls__cuda_cache_open(device, params);
     ls__cuda_begin_calls(device, &guard);
-    status = ls__cuda_memory_init(device, error);
+    status = ls__cuda_shared_open(device, error);
+    if (status == LS_OK)
+        status = ls__cuda_memory_init(device, error);
     if (status == LS_OK)
         status = ls__cuda_executor_create(device, error);
     ls__cuda_end_calls(device, &guard);

@@ -52,6 +52,19 @@ static inline ls__cu_address ls__cuda_address(const ls__span *span)
     return ls__cuda_memory_of(span)->address + span->offset;
 }
 
+/* --- what devices of one GPU share (shared.c) ------------------------------------------------- */
+/* For the time that the device is open; all but these of any thread. */
+ls_status ls__cuda_shared_open(ls__cuda_device *device, ls_error *error);
+void ls__cuda_shared_close(ls__cuda_device *device);
+/* Takes over a program whose module is to be unloaded some time; and does that where nobody would
+ * wait, between two jobs. */
+struct ls__cuda_program;
+void ls__cuda_retire(ls__cuda_device *device, struct ls__cuda_program *program);
+void ls__cuda_unload_retired(ls__cuda_device *device);
+/* Staging memory. `bytes` are the same for both; `give` accepts NULL. */
+ls__cu_result ls__cuda_pinned_take(const ls__cuda_device *device, uint64_t bytes, void **memory);
+void ls__cuda_pinned_give(const ls__cuda_device *device, void *memory, uint64_t bytes);
+
 /* --- programs (program.c) --------------------------------------------------------------------- */
 typedef struct ls__cuda_kernel {
     ls__cu_function function;
@@ -66,11 +79,13 @@ typedef struct ls__cuda_program {
     ls__cu_module module;
     ls__cuda_kernel *kernels;
     uint32_t kernel_count;
+    struct ls__cuda_program *next; /* once retired */
 } ls__cuda_program;
 
 ls_status ls__cuda_program_build(ls__cuda_device *device, const ls__backend_code *code,
                                  ls__cuda_program **program, ls_error *error);
 void ls__cuda_program_free(ls__cuda_device *device, ls__cuda_program *program);
+void ls__cuda_program_drop(ls__cuda_program *program); /* all but the module */
 
 /* Machine code that the driver has made of PTX, kept in the device's cache folder (cache.c). Both
  * do nothing without one. */
@@ -96,7 +111,8 @@ struct ls__cuda_device {
     const char *whole_target; /* with grid barriers kept; NULL: no launch can wait at them */
     uint32_t lowering;
     uint32_t max_grid[3];
-    ls__cu_pool pool; /* NULL: the driver's plain allocator */
+    bool shares;      /* counts as a user of what is shared */
+    ls__cu_pool pool; /* shared; NULL: the driver's plain allocator */
     /* What the host asks for itself: one caller at a time, who waits for it. */
     ls__cu_stream host_stream;
     pthread_mutex_t host_lock;

@@ -9,6 +9,9 @@
 #include "base/status.h"
 #include "device/cuda/device.h"
 
+/* The smallest there is: where pages are larger, what lies in one is there as well. */
+enum { PAGE = 4096 };
+
 typedef struct ls__cuda_region {
     uintptr_t begin, end;
     uint32_t users;
@@ -49,12 +52,13 @@ static ls__cu_result make_region(const ls__cuda_functions *cu, uintptr_t begin, 
 static ls__cu_result register_memory(const ls__cuda_functions *cu, void *bytes, uint64_t size,
                                      ls__cuda_region **region)
 {
-    uintptr_t begin = (uintptr_t)bytes;
+    uintptr_t begin = (uintptr_t)bytes / PAGE * PAGE;
+    uintptr_t end = ((uintptr_t)bytes + size + PAGE - 1) / PAGE * PAGE;
     ls__cu_result result = LS__CU_SUCCESS;
     pthread_mutex_lock(&lock);
-    *region = find_region(begin, begin + size);
+    *region = find_region(begin, end);
     if (!*region)
-        result = make_region(cu, begin, begin + size, region);
+        result = make_region(cu, begin, end, region);
     if (result == LS__CU_SUCCESS)
         (*region)->users++;
     pthread_mutex_unlock(&lock);

@@ -128,6 +128,8 @@ static void run_job(ls__cuda_executor *executor, ls__job *job)
             ls__cuda_replayed_plain(prepared, ls__os_now_ns() - begun);
     }
     job->result.status = report(&r, settle(&r, end));
+    if (job->result.status != LS_E_INDETERMINATE)
+        ls__cuda_unload_retired(executor->device);
 }
 
 /* --- the queue -------------------------------------------------------------------------------- */
@@ -244,8 +246,8 @@ static ls__cu_result make_streams(ls__cuda_executor *executor)
 static ls__cu_result make_constants(ls__cuda_executor *executor)
 {
     void *memory = NULL;
-    ls__cu_result result = executor->device->cu->MemHostAlloc(
-        &memory, 2 * sizeof *executor->constants, LS__CU_HOST_ALLOC_PORTABLE);
+    ls__cu_result result =
+        ls__cuda_pinned_take(executor->device, 2 * sizeof *executor->constants, &memory);
     if (result != LS__CU_SUCCESS)
         return result;
     executor->constants = memory;
@@ -329,8 +331,7 @@ void ls__cuda_executor_destroy(ls__cuda_device *device)
     for (size_t i = 0; i < sizeof streams / sizeof *streams; i++)
         if (streams[i])
             cu->StreamDestroy(streams[i]);
-    if (e->constants)
-        cu->MemFreeHost(e->constants);
+    ls__cuda_pinned_give(device, e->constants, 2 * sizeof *e->constants);
     ls__cuda_give(device, e->status);
     ls__mem_free(e);
     device->executor = NULL;

@@ -13,38 +13,21 @@
 #include "base/status.h"
 #include "device/cuda/device.h"
 
-static const uint64_t kept_bytes = UINT64_MAX; /* free memory stays in the pool */
-
 /* Sizes that kernels read words of are whole words. */
 enum { ALIGNMENT = 16 };
 
 ls_status ls__cuda_memory_init(ls__cuda_device *device, ls_error *error)
 {
-    const ls__cuda_functions *cu = device->cu;
-    ls__cu_pool_params params = {
-        .allocation_type = LS__CU_ALLOCATION_PINNED,
-        .location_type = LS__CU_LOCATION_DEVICE,
-        .location = device->physical->handle,
-    };
-    uint64_t threshold = kept_bytes;
-    ls__cu_result result = cu->StreamCreate(&device->host_stream, LS__CU_STREAM_NON_BLOCKING);
-    if (result != LS__CU_SUCCESS)
-        return ls__cuda_fail(cu, error, result, "make a stream");
-    if (!device->physical->pools || ls__cuda_test_hooks.plain_memory)
-        return LS_OK;
-    result = cu->MemPoolCreate(&device->pool, &params);
-    if (result == LS__CU_SUCCESS)
-        result = cu->MemPoolSetAttribute(device->pool, LS__CU_POOL_RELEASE_THRESHOLD, &threshold);
-    return result == LS__CU_SUCCESS ? LS_OK : ls__cuda_fail(cu, error, result, "make a pool");
+    ls__cu_result result =
+        device->cu->StreamCreate(&device->host_stream, LS__CU_STREAM_NON_BLOCKING);
+    return result == LS__CU_SUCCESS ? LS_OK
+                                    : ls__cuda_fail(device->cu, error, result, "make a stream");
 }
 
 void ls__cuda_memory_finish(ls__cuda_device *device)
 {
-    if (device->pool)
-        device->cu->MemPoolDestroy(device->pool);
     if (device->host_stream)
         device->cu->StreamDestroy(device->host_stream);
-    device->pool = NULL;
     device->host_stream = NULL;
 }
 

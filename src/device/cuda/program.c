@@ -216,15 +216,16 @@ ls_status ls__cuda_program_build(ls__cuda_device *device, const ls__backend_code
     return status;
 }
 
-void ls__cuda_program_free(ls__cuda_device *device, ls__cuda_program *program)
+void ls__cuda_program_drop(ls__cuda_program *program)
 {
-    ls__cuda_guard guard;
-    if (!program)
-        return;
-    ls__cuda_begin_calls(device, &guard);
-    if (program->module)
-        device->cu->ModuleUnload(program->module);
-    ls__cuda_end_calls(device, &guard);
     ls__mem_free(program->kernels);
     ls__mem_free(program);
+}
+
+void ls__cuda_program_free(ls__cuda_device *device, ls__cuda_program *program)
+{
+    if (program && program->module)
+        ls__cuda_retire(device, program);
+    else if (program)
+        ls__cuda_program_drop(program);
 }

@@ -18,8 +18,7 @@ ls__cu_result ls__cuda_segment_init(ls__cuda_device *device, ls__cuda_segment *s
 {
     const ls__cuda_functions *cu = device->cu;
     void *memory = NULL;
-    ls__cu_result result =
-        cu->MemHostAlloc(&memory, HEAD_BYTES + staging_bytes, LS__CU_HOST_ALLOC_PORTABLE);
+    ls__cu_result result = ls__cuda_pinned_take(device, HEAD_BYTES + staging_bytes, &memory);
     if (result != LS__CU_SUCCESS)
         return result;
     segment->host = memory;
@@ -41,8 +40,7 @@ void ls__cuda_segment_finish(ls__cuda_device *device, ls__cuda_segment *segment)
         cu->EventDestroy(segment->begin);
     if (segment->end)
         cu->EventDestroy(segment->end);
-    if (segment->host)
-        cu->MemFreeHost(segment->host);
+    ls__cuda_pinned_give(device, segment->host, segment->size);
     segment->host = NULL;
 }
 
