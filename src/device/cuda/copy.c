@@ -189,6 +189,7 @@ static ls__cuda_end download_beside(ls__cuda_recorder *r, const ls__cuda_step *s
     if (result == LS__CU_SUCCESS)
         result = r->cu->EventRecord(executor->out_event, executor->out);
     memory->fetched = ++executor->downloads;
+    memory->used = executor->drains; /* no upload runs beside it */
     atomic_fetch_add(&ls__cuda_test_hooks.overlaps, 1);
     return ls__cuda_check(r, result, "copy memory");
 }

@@ -20,9 +20,11 @@ typedef struct ls__cuda_executor ls__cuda_executor;
 typedef struct ls__cuda_memory {
     ls__cu_address address;
     uint64_t size;
+    uint64_t capacity;                /* without a pool: what the driver gave */
+    struct ls__cuda_memory *next;     /* once it is spare */
     struct ls__cuda_region *imported; /* memory of the host that it lies in; else NULL */
     /* The executor's, in numbers that only ascend: */
-    uint64_t used;    /* the drain before which the main stream uses it */
+    uint64_t used;    /* the drain before which something uses it */
     uint64_t fetched; /* the last download of it on a stream of its own */
 } ls__cuda_memory;
 
@@ -61,6 +63,10 @@ void ls__cuda_shared_close(ls__cuda_device *device);
 struct ls__cuda_program;
 void ls__cuda_retire(ls__cuda_device *device, struct ls__cuda_program *program);
 void ls__cuda_unload_retired(ls__cuda_device *device);
+/* Device memory where there is no pool, with what it holds. */
+ls__cu_result ls__cuda_spare_take(ls__cuda_device *device, uint64_t bytes,
+                                  ls__cuda_memory **memory);
+void ls__cuda_spare_give(ls__cuda_device *device, ls__cuda_memory *memory);
 /* Staging memory. `bytes` are the same for both; `give` accepts NULL. */
 ls__cu_result ls__cuda_pinned_take(const ls__cuda_device *device, uint64_t bytes, void **memory);
 void ls__cuda_pinned_give(const ls__cuda_device *device, void *memory, uint64_t bytes);

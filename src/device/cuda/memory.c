@@ -33,23 +33,49 @@ void ls__cuda_memory_finish(ls__cuda_device *device)
 
 /* --- taking and giving ------------------------------------------------------------------------ */
 /* Under the lock. */
-static ls__cu_result allocate(ls__cuda_device *device, uint64_t size, ls__cu_address *address)
+static ls__cu_result from_pool(ls__cuda_device *device, uint64_t bytes, ls__cuda_memory **memory)
+{
+    ls__cuda_memory *made = ls__mem_alloc(1, sizeof *made);
+    if (!made)
+        return LS__CU_OUT_OF_MEMORY;
+    ls__cu_result result =
+        device->cu->MemAllocFromPoolAsync(&made->address, bytes, device->pool, device->host_stream);
+    if (result == LS__CU_SUCCESS)
+        *memory = made;
+    else
+        ls__mem_free(made);
+    return result;
+}
+
+/* Under the lock. */
+static void give_back(ls__cuda_device *device, ls__cuda_memory *memory)
+{
+    if (!device->pool) {
+        ls__cuda_spare_give(device, memory);
+        return;
+    }
+    device->cu->MemFreeAsync(memory->address, device->host_stream);
+    ls__mem_free(memory);
+}
+
+/* Under the lock. */
+static ls__cu_result allocate(ls__cuda_device *device, uint64_t size, ls__cuda_memory **memory)
 {
     const ls__cuda_functions *cu = device->cu;
     uint64_t bytes = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    ls__cu_stream stream = device->host_stream;
-    ls__cu_result result = device->pool
-                               ? cu->MemAllocFromPoolAsync(address, bytes, device->pool, stream)
-                               : cu->MemAlloc(address, bytes);
+    ls__cu_result result = device->pool ? from_pool(device, bytes, memory)
+                                        : ls__cuda_spare_take(device, bytes, memory);
     if (result != LS__CU_SUCCESS)
         return result;
-    result = cu->MemsetD8Async(*address, 0, bytes, stream);
+    (*memory)->size = size;
+    (*memory)->used = (*memory)->fetched = 0;
+    result = cu->MemsetD8Async((*memory)->address, 0, bytes, device->host_stream);
     if (result == LS__CU_SUCCESS)
-        result = cu->StreamSynchronize(stream);
-    if (result != LS__CU_SUCCESS && device->pool)
-        cu->MemFreeAsync(*address, stream);
-    else if (result != LS__CU_SUCCESS)
-        cu->MemFree(*address);
+        result = cu->StreamSynchronize(device->host_stream);
+    if (result != LS__CU_SUCCESS) {
+        give_back(device, *memory);
+        *memory = NULL;
+    }
     return result;
 }
 
@@ -57,39 +83,31 @@ ls_status ls__cuda_take(ls__cuda_device *device, uint64_t size, ls__cuda_memory 
                         ls_error *error)
 {
     *memory = NULL;
-    if (size > UINT64_MAX - ALIGNMENT)
+    if (size > UINT64_MAX / 2)
         return ls__fail(error, LS_E_OUT_OF_MEMORY, "'%s' has no buffers of %llu bytes",
                         device->physical->description, (unsigned long long)size);
-    ls__cuda_memory *made = ls__mem_alloc(1, sizeof *made);
-    if (!made)
-        return ls__fail_oom(error, sizeof *made);
-    made->size = size;
     pthread_mutex_lock(&device->host_lock);
-    ls__cu_result result = allocate(device, size, &made->address);
+    ls__cu_result result = allocate(device, size, memory);
     pthread_mutex_unlock(&device->host_lock);
-    if (result != LS__CU_SUCCESS) {
-        ls__mem_free(made);
-        ls_status status = ls__cuda_fail(device->cu, error, result, "allocate memory");
-        return ls__fail_where(error, status, "%llu bytes of '%s'", (unsigned long long)size,
-                              device->physical->description);
-    }
-    *memory = made;
-    return LS_OK;
+    if (result == LS__CU_SUCCESS)
+        return LS_OK;
+    ls_status status = ls__cuda_fail(device->cu, error, result, "allocate memory");
+    return ls__fail_where(error, status, "%llu bytes of '%s'", (unsigned long long)size,
+                          device->physical->description);
 }
 
 void ls__cuda_give(ls__cuda_device *device, ls__cuda_memory *memory)
 {
     if (!memory)
         return;
-    pthread_mutex_lock(&device->host_lock);
-    if (memory->imported)
+    if (memory->imported) {
         ls__cuda_unregister(device->cu, memory->imported);
-    else if (device->pool)
-        device->cu->MemFreeAsync(memory->address, device->host_stream);
-    else
-        device->cu->MemFree(memory->address);
+        ls__mem_free(memory);
+        return;
+    }
+    pthread_mutex_lock(&device->host_lock);
+    give_back(device, memory);
     pthread_mutex_unlock(&device->host_lock);
-    ls__mem_free(memory);
 }
 
 /* --- copies for the host ---------------------------------------------------------------------- */

@@ -2,10 +2,12 @@
 /*
  * What devices share that are opened of one GPU at the same time: their context is one.
  *
- * The driver waits for all work of a context before it frees pinned memory, a pool or a module. So
- * pinned memory is kept for the next who needs it, the pool until the last device is closed, and
- * modules are unloaded between jobs, and only while there is no second device that might run one.
+ * The driver waits for all work of a context before it frees memory, pinned memory, a pool or a
+ * module. So memory is kept for the next who needs it, the pool until the last device is closed,
+ * and modules are unloaded between jobs, and only while there is no second device that might run
+ * one.
  */
+#include "base/mem.h"
 #include "base/status.h"
 #include "device/cuda/device.h"
 
@@ -20,8 +22,9 @@ typedef struct spare {
 
 typedef struct shared {
     uint32_t users;
-    ls__cu_pool pool; /* NULL: none */
-    spare *first;
+    ls__cu_pool pool;        /* NULL: none */
+    spare *first;            /* pinned memory */
+    ls__cuda_memory *memory; /* spare, where there is no pool */
     ls__cuda_program *retired;
 } shared;
 
@@ -82,6 +85,17 @@ static void unload(const ls__cuda_device *device, shared *s)
     }
 }
 
+/* Under the lock. */
+static void free_memory(const ls__cuda_device *device, shared *s)
+{
+    while (s->memory) {
+        ls__cuda_memory *freed = s->memory;
+        s->memory = freed->next;
+        device->cu->MemFree(freed->address);
+        ls__mem_free(freed);
+    }
+}
+
 void ls__cuda_shared_close(ls__cuda_device *device)
 {
     shared *s = shared_of(device);
@@ -89,8 +103,10 @@ void ls__cuda_shared_close(ls__cuda_device *device)
         return;
     pthread_mutex_lock(&lock);
     bool last = --s->users == 0;
-    if (last)
+    if (last) {
         unload(device, s);
+        free_memory(device, s);
+    }
     while (last && s->first) {
         spare *freed = s->first;
         s->first = freed->next;
@@ -119,6 +135,61 @@ void ls__cuda_unload_retired(ls__cuda_device *device)
     pthread_mutex_lock(&lock);
     if (s->users == 1)
         unload(device, s);
+    pthread_mutex_unlock(&lock);
+}
+
+/* --- memory where there is no pool ------------------------------------------------------------ */
+/* What is spare serves requests that take most of it. */
+static ls__cuda_memory *find_spare(shared *s, uint64_t bytes)
+{
+    for (ls__cuda_memory **at = &s->memory; *at; at = &(*at)->next) {
+        ls__cuda_memory *found = *at;
+        if (found->capacity < bytes || found->capacity - bytes > bytes / 4)
+            continue;
+        *at = found->next;
+        return found;
+    }
+    return NULL;
+}
+
+/* What is spare is given up when there is no other memory left. */
+static ls__cu_result allocate(ls__cuda_device *device, shared *s, uint64_t bytes,
+                              ls__cuda_memory *memory)
+{
+    ls__cu_result result = device->cu->MemAlloc(&memory->address, bytes);
+    if (result == LS__CU_OUT_OF_MEMORY && s->memory) {
+        free_memory(device, s);
+        result = device->cu->MemAlloc(&memory->address, bytes);
+    }
+    memory->capacity = bytes;
+    return result;
+}
+
+ls__cu_result ls__cuda_spare_take(ls__cuda_device *device, uint64_t size, ls__cuda_memory **memory)
+{
+    shared *s = shared_of(device);
+    uint64_t bytes = (size + LEAST_BYTES - 1) / LEAST_BYTES * LEAST_BYTES;
+    ls__cu_result result = LS__CU_SUCCESS;
+    pthread_mutex_lock(&lock);
+    *memory = find_spare(s, bytes);
+    if (!*memory) {
+        *memory = ls__mem_alloc(1, sizeof **memory);
+        result = *memory ? allocate(device, s, bytes, *memory) : LS__CU_OUT_OF_MEMORY;
+    }
+    pthread_mutex_unlock(&lock);
+    if (result != LS__CU_SUCCESS) {
+        ls__mem_free(*memory);
+        *memory = NULL;
+    }
+    return result;
+}
+
+void ls__cuda_spare_give(ls__cuda_device *device, ls__cuda_memory *memory)
+{
+    shared *s = shared_of(device);
+    pthread_mutex_lock(&lock);
+    memory->next = s->memory;
+    s->memory = memory;
     pthread_mutex_unlock(&lock);
 }
 
