@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Recording dispatches: parameters, pieces of large launches, traps. A launch is cut into boxes of
- * workgroups where the device's limits or abi.h demand it. */
+ * workgroups, so that it can be cancelled, and where the device's limits or abi.h demand it. */
 #include <string.h>
 
 #include "device/cuda/jobs.h"
+
+enum { MOST_PREPARED_GRIDS = 64 };
+_Static_assert((int)LS__CUDA_GROUPS <= (int)LS__PTX_MAX_TRAP_GROUPS,
+               "a grid's traps can be told apart");
 
 typedef struct launch {
     const ls__command *command;
@@ -89,6 +93,9 @@ static ls__cuda_end record_box(ls__cuda_recorder *r, launch *l, const uint32_t b
     ls__cuda_end end = ls__cuda_room(r, 0);
     if (end != LS__CUDA_GOES_ON)
         return end;
+    if (!r->prepared && atomic_load(&r->job->cancel))
+        return LS__CUDA_CANCELLED;
+    r->segment->groups += (uint64_t)box[0] * box[1] * box[2];
     r->sequence++;
     if (!l->first_sequence)
         l->first_sequence = r->sequence;
@@ -126,11 +133,12 @@ static ls__cuda_end clear_barrier(ls__cuda_recorder *r, const launch *l)
 static ls__cuda_end record_boxes(ls__cuda_recorder *r, launch *l)
 {
     uint32_t base[3] = {0}, box[3];
-    bool may_trap = (l->kernel->flags & LS__PTX_MAY_TRAP) != 0;
-    uint64_t most = may_trap ? LS__PTX_MAX_TRAP_GROUPS : UINT64_MAX;
+    uint64_t groups = (uint64_t)l->count[0] * l->count[1] * l->count[2];
     ls__cuda_end end;
+    if (r->prepared && groups / LS__CUDA_GROUPS > MOST_PREPARED_GRIDS)
+        return LS__CUDA_UNPREPARED;
     do {
-        next_box(l->count, base, r->device->max_grid, most, box);
+        next_box(l->count, base, r->device->max_grid, LS__CUDA_GROUPS, box);
         end = record_box(r, l, base, box);
     } while (end == LS__CUDA_GOES_ON && advance(l->count, box, base));
     return end;

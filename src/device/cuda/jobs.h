@@ -46,7 +46,9 @@ enum {
     LS__CUDA_MOVES = 256,
     LS__CUDA_TRAPS = 64,
     LS__CUDA_MARKS = 64,
-    LS__CUDA_STEPS = 256 /* on the way: a stream takes about 1000 before it blocks */
+    LS__CUDA_STEPS = 256, /* on the way: a stream takes about 1000 before it blocks */
+    /* Of a grid, and on the way: when a job is cancelled, each of them still begins. */
+    LS__CUDA_GROUPS = 1 << 18
 };
 
 /* Bytes of a download that wait in staging memory. */
@@ -74,6 +76,7 @@ typedef struct ls__cuda_segment {
     ls__cu_event marks[LS__CUDA_MARKS]; /* after rows; made when first needed */
     uint64_t rows[LS__CUDA_MARKS];
     uint32_t step_count, move_count, trap_count, mark_count;
+    uint64_t groups; /* of all its grids */
     ls__cuda_move moves[LS__CUDA_MOVES];
     ls__cuda_trap traps[LS__CUDA_TRAPS];
 } ls__cuda_segment;

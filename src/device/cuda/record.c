@@ -68,16 +68,17 @@ ls__cuda_end ls__cuda_close(ls__cuda_recorder *r, bool drain)
     return end;
 }
 
-static bool is_full(const ls__cuda_segment *s, uint64_t staging)
+static bool is_full(const ls__cuda_recorder *r, uint64_t staging)
 {
+    const ls__cuda_segment *s = r->segment;
     return s->used + staging > s->size || s->step_count >= LS__CUDA_STEPS ||
-           s->move_count == LS__CUDA_MOVES || s->trap_count == LS__CUDA_TRAPS ||
-           s->mark_count == LS__CUDA_MARKS;
+           (s->groups >= LS__CUDA_GROUPS && !r->prepared) || s->move_count == LS__CUDA_MOVES ||
+           s->trap_count == LS__CUDA_TRAPS || s->mark_count == LS__CUDA_MARKS;
 }
 
 ls__cuda_end ls__cuda_room(ls__cuda_recorder *r, uint64_t staging)
 {
-    if (is_full(r->segment, staging)) {
+    if (is_full(r, staging)) {
         ls__cuda_end end = ls__cuda_close(r, false);
         if (end != LS__CUDA_GOES_ON)
             return end;

@@ -48,6 +48,7 @@ void ls__cuda_segment_reset(ls__cuda_segment *segment)
 {
     segment->begun = segment->timed = false;
     segment->used = HEAD_BYTES;
+    segment->groups = 0;
     segment->step_count = segment->move_count = segment->trap_count = segment->mark_count = 0;
 }
 
