@@ -404,7 +404,7 @@ static void test_variables(void **state)
     expect_words(HEADER ".const .align 4 .u32 table[4] = {10, 20, 30, 40};\n"
                         ".global .align 4 .b8 bytes[8] = {7, 0, 0, 0, 5};\n"
                         ".global .u64 place = generic(bytes)+4;\n"
-                        ".visible .entry k(.param .u64 p, .param .align 4 .b8 unused[1]) {\n"
+                        ".visible .entry k(.param .u64 p) {\n"
                         ".reg .b32 %r<9>; .reg .b64 %d<9>; .reg .pred %p<2>;\n"
                         "mov.u32 %r0, %tid.x; ld.param.u64 %d0, [p]; mul.wide.u32 %d1, %r0, 4;\n"
                         "add.s64 %d0, %d0, %d1; and.b32 %r1, %r0, 3; mul.wide.u32 %d2, %r1, 4;\n"

@@ -26,8 +26,8 @@ enum { MAX_DEVICES = 8 };
     X(alloc)                                                                                       \
     X(free)                                                                                        \
     X(host_alloc)                                                                                  \
-    X(launch) X(cooperative) X(copy) X(set) X(sync) X(event) X(graph) X(graph_update) X(jit)       \
-        X(submit)
+    X(launch)                                                                                      \
+    X(cooperative) X(copy) X(set) X(sync) X(event) X(graph) X(graph_update) X(jit) X(submit)
 
 enum {
 #define X(name) COUNT_##name,

@@ -450,6 +450,14 @@ static void header(parser *p)
         parser_fail(p, "addresses have 64 bits");
 }
 
+/* What debuggers read: a name and a block. */
+static void skip_section(parser *p)
+{
+    while (p->t.kind != TOKEN_END && !token_is(&p->t, "}"))
+        parser_next(p);
+    parser_expect(p, "}");
+}
+
 static void top_statement(parser *p)
 {
     bool external = false;
@@ -474,6 +482,8 @@ static void top_statement(parser *p)
         skip_line(p);
     else if (parser_accept(p, ".pragma"))
         skip_line(p);
+    else if (parser_accept(p, ".section"))
+        skip_section(p);
     else
         parser_fail(p, "'%.*s' is not understood", (int)p->t.length, p->t.text);
 }

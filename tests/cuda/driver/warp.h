@@ -91,7 +91,7 @@ struct warp {
     uint32_t apart; /* instructions run while lanes were at different places */
     uint32_t last_lane;
     bool failed, yields;
-    unsigned char specials[(SPECIAL_COUNT + 2) * 4 * LANES];
+    _Alignas(16) unsigned char specials[(SPECIAL_COUNT + 2) * 4 * LANES];
 };
 
 struct run {
