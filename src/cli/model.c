@@ -171,6 +171,7 @@ ls_status ls__cli_model_open(ls__cli_model *m, bool needs_template, ls_error *er
     params.device = m->device;
     params.gguf = gguf;
     params.checked = m->checked;
+    params.max_shard_bytes = m->max_shard_bytes;
     if (status == LS_OK)
         status = ls_model_load(&params, &m->model, error);
     ls_gguf_destroy(&gguf);

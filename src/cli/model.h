@@ -25,6 +25,7 @@ typedef struct ls__cli_model {
     uint32_t threads, context, chunk;
     ls__cli_list *threads_list; /* not NULL: what --threads gives instead of one number */
     bool checked;               /* kernels with bounds checks */
+    uint64_t max_shard_bytes;   /* see ls_model_params */
     const ls_fault_plan *fault; /* of the fault device */
     /* what is open */
     ls_tokenizer *tokenizer;

@@ -3,7 +3,8 @@
  * `lockstep verify`: shows that a model's logits are the same however they are computed. The first
  * run is what the options ask for, each of the others differs from it in one thing. All feed the
  * same tokens in the same way: a few at once, which even the reference can do in reasonable time,
- * then half of the rest as one prompt, then one by one; after each the logits are looked at.
+ * then half of the rest as one prompt, then one by one; after each the logits are looked at. A
+ * cache of f32 has other logits, so ways with one have a first of their own.
  *
  * Where a run differs both are repeated, with the results of all operations noted, and the first of
  * these that differs is what is to blame.
@@ -21,14 +22,16 @@
 #include "cli/model.h"
 #include "cli/wait.h"
 
-enum { MOST_SESSIONS = 3 };
-enum { KEY_TOKENS = 'n', KEY_SLOW = 256, KEY_SEED, KEY_WRONG, MOST_RUNS = 24, MOST_TOKENS = 4096 };
+enum { MOST_SESSIONS = 3, MOST_LOGITS = 16, SHARD_BYTES = 4 << 20, OTHER_CHUNK = 7 };
+enum { KEY_TOKENS = 'n', KEY_SLOW = 256, KEY_SEED, KEY_WRONG, MOST_RUNS = 32, MOST_TOKENS = 4096 };
 
 /* How a run is done. */
 typedef struct way {
     ls__cli_model model; /* options; closed */
     uint64_t page_seed;
     bool unprepared, unfused, slow, neighbours;
+    bool all;       /* logits of some tokens together, not of the last alone */
+    bool floats;    /* cache of f32 */
     char what[160]; /* for people: what is other than in the first */
 } way;
 
@@ -42,7 +45,10 @@ typedef struct verify {
     /* the run */
     ls__cli_model open; /* for the last way */
     uint32_t *ids;
-    ls__digest *expected; /* [tokens]: of the first run; of each piece one */
+    ls__digest *expected[2]; /* [tokens]: of the first run, of that with a cache of f32; of each
+                                piece one */
+    uint32_t first[2];       /* which ways these are */
+    float *logits;           /* [MOST_LOGITS][vocabulary] */
     uint32_t equal, different, not_run;
 } verify;
 
@@ -60,9 +66,10 @@ static const struct argp_option options[] = {
 static const char description[] =
     "Computes the logits of some tokens in many ways, and shows that they are the same to the bit: "
     "on each device there is, with other numbers of threads, other chunks of the prompt, other "
-    "places in memory for the cache, other sessions beside it, commands prepared or not, "
-    "operations fused or one by one, kernels with bounds checks or not, code for other processors. "
-    "Prints one digest, or where a way first differs: layer, operation, "
+    "places in memory for the cache, weights in pieces, logits of several tokens together, other "
+    "sessions beside it, commands prepared or not, operations fused or one by one, kernels with "
+    "bounds checks or not, code for other processors. Prints a digest, and another one for a cache "
+    "of f32, or where a way first differs: layer, operation, "
     "position and element."
     "\v"
     "The first way is what the options ask for; each of the others differs from it in one "
@@ -124,6 +131,11 @@ static const struct argp arguments = {
 
 /* --- ways ------------------------------------------------------------------------------------- */
 
+static bool is_same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
 static way *add_way(verify *v, const char *what)
 {
     way *w = &v->ways[v->way_count++];
@@ -137,7 +149,7 @@ static void list_ways(verify *v, const char *device)
 {
     static const char *const targets[] = {"sse2", "avx2", "avx512", "neon"};
     static const char *const devices[] = {"cpu", "vulkan", "reference"};
-    static const uint32_t chunks[] = {1, 7};
+    static const uint32_t chunks[] = {1, OTHER_CHUNK};
     char text[64];
     way *w;
     snprintf(text, sizeof text, "device %s", device);
@@ -148,8 +160,10 @@ static void list_ways(verify *v, const char *device)
     }
     add_way(v, "pages of the cache in disorder")->page_seed = 7;
     add_way(v, "other sessions beside it")->neighbours = true;
+    add_way(v, "logits of several tokens together")->all = true;
     add_way(v, "commands not prepared")->unprepared = true;
     add_way(v, "operations one by one")->unfused = true;
+    add_way(v, "weights in pieces of 4 MiB")->model.max_shard_bytes = SHARD_BYTES;
     add_way(v, "kernels with bounds checks")->model.checked = true;
     for (uint32_t threads = 1; strcmp(device, "cpu") == 0 && threads <= 3; threads += 2) {
         snprintf(text, sizeof text, "threads %" PRIu32, threads);
@@ -177,9 +191,21 @@ static void list_ways(verify *v, const char *device)
     }
 }
 
-static bool is_same_text(const char *a, const char *b)
+/* Again, with a cache of f32: what the first does, another chunk, and other devices. */
+static void list_float_ways(verify *v)
 {
-    return a == b || (a && b && strcmp(a, b) == 0);
+    uint32_t count = v->way_count;
+    v->first[1] = count;
+    for (uint32_t i = 0; i < count; i++) {
+        const way *old = &v->ways[i];
+        bool other_device = !is_same_text(old->model.device_name, v->options.device_name);
+        if (i && old->model.chunk != OTHER_CHUNK && (!other_device || old->model.fault))
+            continue;
+        way *w = &v->ways[v->way_count++];
+        *w = *old;
+        w->floats = true;
+        snprintf(w->what, sizeof w->what, "%.100s, cache of f32", old->what);
+    }
 }
 
 /* The model as the way wants it; what is open stays when it is that. */
@@ -188,7 +214,7 @@ static ls_status open_model(verify *v, const way *w, ls_error *error)
     const ls__cli_model *wanted = &w->model, *open = &v->open;
     if (open->model && is_same_text(wanted->device_name, open->device_name) &&
         is_same_text(wanted->target, open->target) && wanted->threads == open->threads &&
-        wanted->checked == open->checked)
+        wanted->checked == open->checked && wanted->max_shard_bytes == open->max_shard_bytes)
         return LS_OK;
     ls__cli_model_close(&v->open);
     v->open = *wanted;
@@ -222,6 +248,7 @@ static ls_status open_sessions(const verify *v, const way *w, ls_session_trace t
     pool.page_seed = w->page_seed;
     pool.unprepared = w->unprepared;
     pool.unfused = w->unfused;
+    pool.cache_type = w->floats ? LS_CACHE_F32 : LS_CACHE_F16;
     pool.trace = trace;
     pool.trace_context = context;
     status = ls_session_pool_create(v->open.model, &pool, &s->pool, error);
@@ -244,9 +271,12 @@ static uint32_t piece(const verify *v, uint32_t done)
 
 /* Feeds a piece; the others get tokens from elsewhere, the last of them none of the first piece, so
  * that it is at another place in its text. */
-static ls_status feed_piece(const verify *v, const sessions *s, uint32_t done, uint32_t now,
-                            ls_error *error)
+static ls_status feed_piece(const verify *v, const way *w, const sessions *s, uint32_t done,
+                            uint32_t now, ls_error *error)
 {
+    uint32_t first = now > MOST_LOGITS ? now - MOST_LOGITS : 0;
+    if (w->all)
+        return ls_session_feed_all(s->items[0], v->ids + done, now, first, v->logits, error);
     ls_session_input inputs[MOST_SESSIONS];
     uint32_t count = s->count > 1 && !done ? s->count - 1 : s->count;
     for (uint32_t i = 0; i < count; i++)
@@ -264,7 +294,7 @@ static ls_status feed(const verify *v, const way *w, const sessions *s, ls__dige
     *count = 0;
     for (uint32_t done = 0; status == LS_OK && done < most && !ls__cli_caught_signal();) {
         uint32_t now = piece(v, done);
-        status = feed_piece(v, s, done, now, error);
+        status = feed_piece(v, w, s, done, now, error);
         if (status == LS_OK)
             digests[(*count)++] = ls__digest_of(ls_session_logits(s->items[0]),
                                                 v->open.info.vocabulary * sizeof(float));
@@ -419,7 +449,7 @@ static ls_status take_notes(verify *v, const way *w, bool slow, notes *n, ls_err
 static ls_status find_difference(verify *v, const way *w, ls_error *error)
 {
     notes a = {0}, b = {0};
-    ls_status status = take_notes(v, &v->ways[0], w->slow, &a, error);
+    ls_status status = take_notes(v, &v->ways[v->first[w->floats]], w->slow, &a, error);
     if (status == LS_OK)
         status = take_notes(v, w, w->slow, &b, error);
     if (status == LS_OK && !compare_notes(v, &a, &b))
@@ -451,8 +481,10 @@ static ls_status check_way(verify *v, uint32_t index, ls__digest *digests, ls_er
 {
     const way *w = &v->ways[index];
     uint32_t count = 0;
-    ls_status status = run_way(v, w, index ? digests : v->expected, &count, error);
-    if (index && status != LS_OK && cannot_run(v, status)) {
+    bool first = index == v->first[w->floats];
+    ls__digest *expected = v->expected[w->floats];
+    ls_status status = run_way(v, w, first ? expected : digests, &count, error);
+    if (!first && status != LS_OK && cannot_run(v, status)) {
         ls__cli_print_line(stdout, "not run  %s: %s", w->what, error->message);
         v->not_run++;
         return LS_OK;
@@ -463,10 +495,10 @@ static ls_status check_way(verify *v, uint32_t index, ls__digest *digests, ls_er
     }
     if (ls__cli_caught_signal())
         return LS_OK;
-    if (!index || memcmp(digests, v->expected, count * sizeof *digests) == 0) {
-        printf("%s  %s%s\n", index ? "equal  " : "first  ", w->what,
+    if (first || memcmp(digests, expected, count * sizeof *digests) == 0) {
+        printf("%s  %s%s\n", first ? "first  " : "equal  ", w->what,
                w->slow ? " (the first tokens)" : "");
-        v->equal += index > 0;
+        v->equal += !first;
         return LS_OK;
     }
     printf("DIFFERS  %s\n", w->what);
@@ -477,10 +509,11 @@ static ls_status check_way(verify *v, uint32_t index, ls__digest *digests, ls_er
 static ls_status check_ways(verify *v, ls_error *error)
 {
     ls__digest *digests = ls__mem_alloc(v->tokens, sizeof *digests);
-    v->expected = ls__mem_alloc(v->tokens, sizeof *v->expected);
+    for (int i = 0; i < 2; i++)
+        v->expected[i] = ls__mem_alloc(v->tokens, sizeof *v->expected[i]);
     v->ids = ls__mem_alloc(v->tokens, sizeof *v->ids);
     ls_status status = LS_OK;
-    if (!digests || !v->expected || !v->ids)
+    if (!digests || !v->expected[0] || !v->expected[1] || !v->ids)
         status = ls__fail_oom(error, v->tokens * sizeof *digests);
     if (status == LS_OK) {
         v->open = v->options;
@@ -489,8 +522,14 @@ static ls_status check_ways(verify *v, ls_error *error)
     ls__rng rng = {v->seed};
     for (uint32_t i = 0; status == LS_OK && i < v->tokens; i++)
         v->ids[i] = ls__rng_below(&rng, v->open.vocabulary.token_count);
-    if (status == LS_OK)
+    if (status == LS_OK) {
         list_ways(v, ls_device_name(v->open.device));
+        list_float_ways(v);
+        v->logits =
+            ls__mem_alloc((uint64_t)MOST_LOGITS * v->open.info.vocabulary, sizeof *v->logits);
+        if (!v->logits)
+            status = ls__fail_oom(error, MOST_LOGITS * sizeof *v->logits);
+    }
     for (uint32_t i = 0; status == LS_OK && i < v->way_count && !ls__cli_caught_signal(); i++) {
         status = check_way(v, i, digests, error);
         fflush(stdout);
@@ -501,8 +540,10 @@ static ls_status check_ways(verify *v, ls_error *error)
     if (status == LS_OK && !ls__cli_caught_signal()) {
         printf("%" PRIu32 " ways equal to the first, %" PRIu32 " different, %" PRIu32 " not run\n",
                v->equal, v->different, v->not_run);
-        if (!v->different)
-            print_digest("digest ", v->expected, pieces);
+        if (!v->different) {
+            print_digest("digest ", v->expected[0], pieces);
+            print_digest("digest with a cache of f32 ", v->expected[1], pieces);
+        }
     }
     ls__mem_free(digests);
     return status;
@@ -519,7 +560,9 @@ int ls__cli_verify(int argc, char **argv)
     if (status != LS_OK)
         ls__cli_print_error(&error);
     ls__cli_model_close(&v.open);
-    ls__mem_free(v.expected);
+    ls__mem_free(v.expected[0]);
+    ls__mem_free(v.expected[1]);
+    ls__mem_free(v.logits);
     ls__mem_free(v.ids);
     if (ls__cli_caught_signal())
         return LS__EXIT_SIGNAL + ls__cli_caught_signal();

@@ -100,9 +100,9 @@ class Case(unittest.TestCase):
         result.stderr = result.stderr[note.end():] if note else result.stderr
         return result
 
-    def good(self, *args):
+    def good(self, *args, **options):
         """Runs, requires success without any message, returns what was printed."""
-        result = self.run_command(*args)
+        result = self.run_command(*args, **options)
         self.assertEqual((result.returncode, result.stderr), (0, ""), args)
         return result.stdout
 

@@ -19,7 +19,7 @@ class Help(cli.Case):
                 return
         if command[0] == "verify" and "SANITIZED" in os.environ:
             return  # it runs on Vulkan, for which Mesa compiles minutes there
-        self.good(*command)
+        self.good(*command, timeout=250 if command[0] == "verify" else 60)  # which compiles for all there is
 
     def texts(self):
         for command in ([], ["run"], ["compile"], ["bundle"], ["devices"], ["conform"], ["sim"], ["cosim"], ["generate"], ["chat"], ["verify"], ["perplexity"], ["bench-llm"], ["inspect"],

@@ -24,15 +24,20 @@ class Verify(cli.Case):
 
     def test_all_ways_agree(self):
         text = self.verify("--tokens", "9")
-        self.assertRegex(text, r"\Afirst    device \w+\n(equal  .*\n|not run  .*: .*\n)+\d+ ways equal to the first, "
-                               r"0 different, \d+ not run\ndigest [0-9a-f]{64}\n\Z")
+        self.assertRegex(text, r"\Afirst    device (\w+)\n(equal  .*\n|not run  .*: .*\n)+"
+                               r"first    device \1, cache of f32\n(equal  .*\n|not run  .*: .*\n)+"
+                               r"\d+ ways equal to the first, 0 different, \d+ not run\n"
+                               r"digest [0-9a-f]{64}\ndigest with a cache of f32 [0-9a-f]{64}\n\Z")
         for way in ("chunk 1", "chunk 7", "pages of the cache in disorder", "other sessions beside it",
-                    "commands not prepared", "operations one by one", "kernels with bounds checks"):
+                    "commands not prepared", "operations one by one", "weights in pieces of 4 MiB",
+                    "logits of several tokens together", "chunk 7, cache of f32", "kernels with bounds checks"):
             self.assertIn(f"equal    {way}\n", text)
         if "first    device cpu" in text:
             self.assertIn("equal    threads 1\n", text)
             self.assertIn("equal    device reference (the first tokens)\n", text)
-        digest = re.search("digest .*", text)[0]
+            self.assertIn("equal    device reference, cache of f32 (the first tokens)\n", text)
+        digest, floats = re.findall("digest .*", text)
+        self.assertNotEqual(digest[-64:], floats[-64:])
         self.assertIn(digest, self.verify("--tokens", "9", "--chunk", "3"))
         self.assertNotIn(digest, self.verify("--tokens", "9", "--seed", "2", "--slow-tokens", "0"))
 
@@ -40,7 +45,7 @@ class Verify(cli.Case):
         """The fault device multiplies wrongly; the first products are those of the first norm."""
         text = self.verify("--tokens", "3", "--wrong-op", "fmul", status=1)
         self.assertRegex(text, r"DIFFERS  device fault\n  layer 0, \w[\w ]*, position 0, element \d+: expected \S+ "
-                               r"\(0x[0-9a-f]{8}\), got \S+ \(0x[0-9a-f]{8}\)\n\d+ ways equal to the first, 1 different")
+                               r"\(0x[0-9a-f]{8}\), got \S+ \(0x[0-9a-f]{8}\)\n(.*\n)+\d+ ways equal to the first, 1 different")
         self.assertNotIn("digest", text)
 
     def test_wrong_input(self):
