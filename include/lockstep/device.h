@@ -298,7 +298,9 @@ LS_API ls_status ls_buffer_read(ls_buffer *buffer, uint64_t offset, ls_mem eleme
     X(wait_ns, "host time spent waiting for fences")                                               \
     X(device_ns, "device time where it was measured")                                              \
     X(device_time_missing, "submissions that asked for device time and got none")                  \
-    X(sanitizer_reports, "findings of the sanitizer")
+    X(sanitizer_reports, "findings of the sanitizer")                                              \
+    X(graph_launches, "prepared batches launched as one graph (cuda)")                             \
+    X(device_waits, "waits for the device while submissions ran (cuda)")
 typedef struct ls_counters {
     size_t struct_size;
 #define X(name, text) uint64_t name;

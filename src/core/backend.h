@@ -133,6 +133,7 @@ typedef struct ls__job_result {
     uint64_t commands, launches, lanes_asked, lanes_run, bytes_uploaded, bytes_downloaded,
         bytes_copied;
     uint64_t sanitizer_reports;
+    uint64_t graph_launches, device_waits; /* as in ls_counters */
 } ls__job_result;
 
 /* Commands that run one after another. Owned by core; the backend may use it from `accept` to

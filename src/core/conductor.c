@@ -130,6 +130,8 @@ static void count(const ls__submission *s, ls_outcome outcome)
     ls__device_count(device, LS__COUNTER_bytes_downloaded, total->bytes_downloaded);
     ls__device_count(device, LS__COUNTER_bytes_copied, total->bytes_copied);
     ls__device_count(device, LS__COUNTER_sanitizer_reports, total->sanitizer_reports);
+    ls__device_count(device, LS__COUNTER_graph_launches, total->graph_launches);
+    ls__device_count(device, LS__COUNTER_device_waits, total->device_waits);
     ls__device_count(device, LS__COUNTER_fallback_splits, s->splits);
     ls__device_count(device, LS__COUNTER_fallback_bytes, s->fallback_bytes);
     ls__device_count(device, LS__COUNTER_device_ns, total->measured ? total->device_ns : 0);

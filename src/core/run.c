@@ -135,6 +135,8 @@ static void add_totals(ls__submission *s, const ls__job_result *result)
     total->bytes_downloaded += result->bytes_downloaded;
     total->bytes_copied += result->bytes_copied;
     total->sanitizer_reports += result->sanitizer_reports;
+    total->graph_launches += result->graph_launches;
+    total->device_waits += result->device_waits;
     total->device_ns += result->device_ns;
     /* Device time of a part is none of the whole. */
     s->jobs_run++;

@@ -254,6 +254,59 @@ static void grid_barriers_whole_and_split_agree(void **state)
     cuda_mode("plain");
 }
 
+/* --- counters --------------------------------------------------------------------------------- */
+/* One submission is one wait, unless something must be known before; profilers see ranges. */
+static void what_is_done_is_counted(void **state)
+{
+    (void)state;
+    void *profiler = dlopen("libnvToolsExt.so.1", RTLD_NOW | RTLD_LOCAL);
+    assert_non_null(profiler);
+    int (*ranges_pushed)(void), (*ranges_open)(void);
+    *(void **)&ranges_pushed = dlsym(profiler, "ranges_pushed");
+    *(void **)&ranges_open = dlsym(profiler, "ranges_open");
+    for (int graphs = 0; graphs < 2; graphs++) {
+        fixture f = open_in_mode(graphs ? "graphs" : "launches");
+        ls_program *program = contract_program(&f, contract_add_text);
+        ls_buffer *x = contract_buffer_u32(&f, NULL, 64), *y = contract_buffer_u32(&f, NULL, 64);
+        const ls_kernel *kernel = contract_kernel(program, "add");
+        uint32_t in[64] = {5}, out[64];
+        ls_batch *batch = NULL;
+        ls_prepared *prepared = NULL;
+        OK(ls_batch_create(f.device, &batch, error));
+        OK(ls_batch_upload(batch, WHOLE(x), LS_MEM_U32, in, NULL, error));
+        OK(contract_record_add(batch, kernel, x, y, 64, 3, error));
+        OK(ls_batch_copy(batch, WHOLE(x), WHOLE(y), NULL, error));
+        OK(contract_record_add(batch, kernel, x, y, 64, 4, error));
+        OK(ls_batch_download(batch, WHOLE(x), LS_MEM_U32, out, NULL, error));
+        OK(ls_batch_download(batch, WHOLE(y), LS_MEM_U32, out, NULL, error));
+        OK(ls_prepare(batch, &prepared, error));
+        for (int start = 0; start < 3; start++) {
+            ls_counters counters = {.struct_size = sizeof counters};
+            ls_fence *fence = NULL;
+            int pushed = ranges_pushed();
+            ls_device_counters_reset(f.device);
+            OK(ls_submit_prepared(f.stream, prepared, NULL, &fence, error));
+            OK(ls_fence_wait(fence, LS_FOREVER, NULL, error));
+            ls_fence_destroy(&fence);
+            ls_device_counters(f.device, &counters);
+            assert_int_equal(out[0], 12);
+            assert_int_equal(counters.device_waits, 1);
+            assert_int_equal(counters.graph_launches, graphs && start > 0);
+            assert_int_equal(counters.launches, 2);
+            assert_int_equal(counters.bytes_uploaded, 256);
+            assert_int_equal(counters.bytes_downloaded, 512);
+            assert_true(ranges_pushed() > pushed);
+            assert_int_equal(ranges_open(), 0);
+        }
+        ls_prepared_destroy(&prepared);
+        ls_batch_destroy(&batch);
+        ls_buffer_destroy(&x);
+        ls_buffer_destroy(&y);
+        ls_program_destroy(&program);
+        contract_close(&f);
+    }
+}
+
 /* --- faults ----------------------------------------------------------------------------------- */
 static ls_receipt add_once(fixture *f, const ls_kernel *kernel, ls_buffer *x, ls_buffer *y)
 {
@@ -487,6 +540,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(cut_launches_are_whole),
         cmocka_unit_test(downloads_behind_a_trap_do_not_happen),
         cmocka_unit_test(grid_barriers_whole_and_split_agree),
+        cmocka_unit_test(what_is_done_is_counted),
         cmocka_unit_test(refusals_fail_and_the_device_goes_on),
         cmocka_unit_test(a_damaged_cache_is_built_again),
         cmocka_unit_test_prestate(faults_of_the_context_are_indeterminate, argv[0]),

@@ -138,6 +138,10 @@ uint64_t ls__cuda_memory_bytes(const ls__cuda_device *device);
 
 enum { LS__CUDA_GRACE_S = 10 }; /* for a job to stop after it was cancelled */
 
+/* --- profilers (nvtx.c) ----------------------------------------------------------------------- */
+void ls__cuda_range_begin(const char *name);
+void ls__cuda_range_end(void);
+
 /* --- for tests -------------------------------------------------------------------------------- */
 /* Makes devices opened from now on worse than they are; all zero otherwise. */
 typedef struct ls__cuda_hooks {

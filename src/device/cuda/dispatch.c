@@ -155,6 +155,7 @@ static ls__cuda_end read_sizes(ls__cuda_recorder *r, launch *l)
         end = ls__cuda_close(r, true);
     if (end != LS__CUDA_GOES_ON)
         return end;
+    r->totals->device_waits++;
     if (ls__cuda_read(r->device, ls__cuda_address(&d->sizes), sizeof l->global_size, l->global_size,
                       &r->error) != LS_OK)
         return ls__cuda_check(r, LS__CU_UNKNOWN, "read the sizes of a dispatch");

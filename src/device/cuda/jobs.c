@@ -25,14 +25,17 @@ static ls_status report_trap(const ls__cuda_executor *executor, ls__job *job)
 {
     const ls__cuda_trap *trap = &executor->trap;
     ls__job_result *result = &job->result;
-    uint64_t key = executor->trap_status.trap, device_ns = result->device_ns;
+    uint64_t key = executor->trap_status.trap;
+    const ls__job_result now = *result;
     uint32_t group = (uint32_t)(key >> 42);
     uint32_t at[3] = {group % trap->size[0], group / trap->size[0] % trap->size[1],
                       group / trap->size[0] / trap->size[1]};
     for (int i = 0; i < 3; i++)
         at[i] += trap->base[i];
     *result = trap->totals;
-    result->device_ns = device_ns;
+    result->device_ns = now.device_ns;
+    result->device_waits = now.device_waits;
+    result->graph_launches = now.graph_launches;
     result->trap_code = (uint32_t)key;
     result->trap_lane = (uint32_t)(key >> 32) & 1023;
     result->trap_workgroup = linear(at, trap->whole);
@@ -120,6 +123,7 @@ static void run_job(ls__cuda_executor *executor, ls__job *job)
         .timed = job->timing,
     };
     ls__cuda_prepared *prepared = (ls__cuda_prepared *)job->prepared;
+    ls__cuda_range_begin("lockstep job");
     ls__cuda_end end = prepare_status(&r);
     if (end == LS__CUDA_GOES_ON && (!prepared || !ls__cuda_replay(&r, prepared, &end))) {
         uint64_t begun = ls__os_now_ns();
@@ -130,6 +134,7 @@ static void run_job(ls__cuda_executor *executor, ls__job *job)
     job->result.status = report(&r, settle(&r, end));
     if (job->result.status != LS_E_INDETERMINATE)
         ls__cuda_unload_retired(executor->device);
+    ls__cuda_range_end();
 }
 
 /* --- the queue -------------------------------------------------------------------------------- */

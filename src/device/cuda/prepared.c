@@ -302,6 +302,7 @@ static ls__cuda_end run(ls__cuda_recorder *r, ls__cuda_prepared *p)
                              "launch a graph");
     if (end != LS__CUDA_GOES_ON)
         return end;
+    r->job->result.graph_launches++;
     atomic_fetch_add(&ls__cuda_test_hooks.graph_launches, 1);
     ls__cu_result result = ls__cuda_segment_send(executor, &p->segment);
     if (result == LS__CU_SUCCESS)

@@ -207,7 +207,9 @@ ls_status ls__cuda_program_build(ls__cuda_device *device, const ls__backend_code
     if (!made)
         return ls__fail_oom(error, sizeof *made);
     ls__cuda_begin_calls(device, &guard);
+    ls__cuda_range_begin("lockstep program");
     ls_status status = build(device, code, made, error);
+    ls__cuda_range_end();
     ls__cuda_end_calls(device, &guard);
     if (status == LS_OK)
         *program = made;

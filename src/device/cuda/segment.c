@@ -185,6 +185,7 @@ ls__cu_result ls__cuda_segment_complete(ls__cuda_executor *executor, ls__cuda_se
                                         ls__job *job)
 {
     ls__cu_result result = wait_for(executor, segment->end, job);
+    job->result.device_waits++;
     if (result == LS__CU_SUCCESS)
         result = add_times(executor->device->cu, segment, job);
     if (result != LS__CU_SUCCESS)
