@@ -370,6 +370,15 @@ static void refusals_fail_and_the_device_goes_on(void **state)
     assert_non_null(strstr(error.message, "compile this PTX"));
     assert_non_null(strstr(error.hint, "the driver's compiler says: "));
     ls_module_destroy(&module);
+    ls__cuda_test_hooks.max_registers = 100;
+    error = (ls_error){0};
+    broken = NULL;
+    assert_int_equal(ls_module_compile(&compile, &module, NULL, &error), LS_OK);
+    assert_int_equal(ls_program_create(f.device, module, NULL, &broken, &error), LS_E_LIMIT);
+    assert_non_null(strstr(error.message, "registers, the device has 100: "));
+    assert_non_null(strstr(error.where, "kernel 'other'"));
+    ls__cuda_test_hooks.max_registers = 0;
+    ls_module_destroy(&module);
     configure("late_event:30ms");
     ls_receipt r = add_once(&f, kernel, x, y);
     assert_int_equal(r.outcome, LS_SUCCEEDED);
@@ -410,10 +419,41 @@ static int lose_device(const char *settings)
     return 0;
 }
 
+/* A kernel that never looks at the flag cannot be written, so the device gives up at once. */
+static int never_ends(void)
+{
+    fixture f = open_in_mode("plain");
+    ls_program *program = contract_program(&f, contract_endless_text);
+    ls_buffer *y = contract_buffer_u32(&f, NULL, 64);
+    ls_range range = WHOLE(y);
+    ls_batch *batch = NULL;
+    ls_fence *fence = NULL;
+    ls_receipt r = {.struct_size = sizeof r};
+    ls_submit_params params = LS_SUBMIT_PARAMS_INIT;
+    ls_dispatch d = LS_DISPATCH_INIT;
+    ls__cuda_test_hooks.grace_ns = 1;
+    d.kernel = contract_kernel(program, "endless");
+    d.global_size[0] = 1;
+    d.buffers = &range;
+    d.buffer_count = 1;
+    OK(ls_batch_create(f.device, &batch, error));
+    OK(ls_batch_dispatch(batch, &d, error));
+    params.time_limit_ns = SECOND / 20;
+    OK(ls_submit(f.stream, batch, &params, &fence, error));
+    ls_fence_wait(fence, LS_FOREVER, &r, NULL);
+    assert_int_equal(r.outcome, LS_INDETERMINATE);
+    assert_true(ls_device_is_lost(f.device));
+    return 0;
+}
+
 static void faults_of_the_context_are_indeterminate(void **state)
 {
-    static const char *const settings[] = {"launch:1=illegal_address", "launch:2=launch_failed",
-                                           "launch:1=ecc", "lost@2", "copy:2=lost"};
+    static const char *const settings[] = {"launch:1=illegal_address",
+                                           "launch:2=launch_failed",
+                                           "launch:1=ecc",
+                                           "lost@2",
+                                           "copy:2=lost",
+                                           "stuck"};
     const char *self = *state;
     for (size_t i = 0; i < COUNT(settings); i++) {
         char command[600];
@@ -529,7 +569,7 @@ int main(int argc, char **argv)
         return 77;
     }
     if (argc == 3 && strcmp(argv[1], "lose") == 0)
-        return lose_device(argv[2]);
+        return strcmp(argv[2], "stuck") == 0 ? never_ends() : lose_device(argv[2]);
     if (argc > 1)
         batches = strtoull(argv[1], NULL, 10);
     if (argc > 2)

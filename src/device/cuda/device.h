@@ -149,6 +149,7 @@ typedef struct ls__cuda_hooks {
     bool always_graphs;     /* prepared batches never run as plain launches, where they can */
     bool never_graphs;      /* and the other way round */
     uint32_t max_grid;      /* workgroups in a dimension of a grid; 0 = what the device has */
+    uint32_t max_registers; /* of a workgroup; 0 = what the device has */
     uint64_t staging_bytes; /* of a segment; 0 = as usual */
     uint64_t overlap_bytes; /* transfers from here on get streams of their own; 0 = as usual */
     uint64_t grace_ns;      /* for a job to stop; 0 = as usual */

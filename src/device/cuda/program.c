@@ -90,48 +90,69 @@ static ls_status load(ls__cuda_device *device, const ls__ptx_view *view, ls__cu_
 }
 
 /* --- kernels ---------------------------------------------------------------------------------- */
-/* Why no workgroup of the kernel fits, and by how much. */
-static ls_status fail_fit(const ls__cuda_device *device, const ls__cuda_kernel *kernel,
-                          ls_error *error)
+/* What the driver's compiler has made of a kernel. */
+typedef struct needs {
+    int threads; /* a workgroup can have */
+    int registers, shared;
+    int groups; /* that a multiprocessor runs at once */
+} needs;
+
+static ls__cu_result find_needs(const ls__cuda_functions *cu, const ls__cuda_kernel *kernel,
+                                needs *n)
+{
+    ls__cu_result result =
+        cu->FuncGetAttribute(&n->threads, LS__CU_FUNCTION_MAX_THREADS, kernel->function);
+    if (result == LS__CU_SUCCESS)
+        result = cu->FuncGetAttribute(&n->registers, LS__CU_FUNCTION_REGISTERS, kernel->function);
+    if (result == LS__CU_SUCCESS)
+        result = cu->FuncGetAttribute(&n->shared, LS__CU_FUNCTION_SHARED_BYTES, kernel->function);
+    if (result == LS__CU_SUCCESS)
+        result = cu->OccupancyMaxActiveBlocksPerMultiprocessor(&n->groups, kernel->function,
+                                                               (int)kernel->lanes, 0);
+    return result;
+}
+
+static ls_status fail_limit(ls_error *error, const char *what, uint64_t needed, uint64_t limit)
+{
+    return ls__fail(error, LS_E_LIMIT,
+                    "a workgroup needs %llu %s, the device has %llu: %llu too few",
+                    (unsigned long long)needed, what, (unsigned long long)limit,
+                    (unsigned long long)(needed - limit));
+}
+
+/* Whether a workgroup fits; else which limit it breaks, and by how much. */
+static ls_status check_fit(const ls__cuda_device *device, const ls__cuda_kernel *kernel,
+                           const needs *n, ls_error *error)
 {
     const ls__cuda_physical *physical = device->physical;
-    int threads = 0, registers = 0, shared = 0;
-    device->cu->FuncGetAttribute(&threads, LS__CU_FUNCTION_MAX_THREADS, kernel->function);
-    device->cu->FuncGetAttribute(&registers, LS__CU_FUNCTION_REGISTERS, kernel->function);
-    device->cu->FuncGetAttribute(&shared, LS__CU_FUNCTION_SHARED_BYTES, kernel->function);
-    uint64_t all_registers = (uint64_t)registers * kernel->lanes;
-    if (shared > 0 && (uint32_t)shared > physical->max_shared_bytes)
+    uint32_t most_registers = ls__cuda_test_hooks.max_registers ? ls__cuda_test_hooks.max_registers
+                                                                : physical->max_registers;
+    uint64_t registers = (uint64_t)n->registers * kernel->lanes;
+    if ((uint32_t)n->shared > physical->max_shared_bytes)
+        return fail_limit(error, "bytes of shared memory", (uint32_t)n->shared,
+                          physical->max_shared_bytes);
+    if (registers > most_registers)
+        return fail_limit(error, "registers", registers, most_registers);
+    if (kernel->lanes > (uint32_t)n->threads)
+        return fail_limit(error, "threads", kernel->lanes, (uint32_t)n->threads);
+    if (n->groups <= 0)
         return ls__fail(error, LS_E_LIMIT,
-                        "a workgroup needs %d bytes of shared memory, the device has %u, %u less",
-                        shared, physical->max_shared_bytes,
-                        (uint32_t)shared - physical->max_shared_bytes);
-    if (all_registers > physical->max_registers)
-        return ls__fail(
-            error, LS_E_LIMIT,
-            "a workgroup of %u lanes with %d registers each needs %llu registers, the device has "
-            "%u, %llu less",
-            kernel->lanes, registers, (unsigned long long)all_registers, physical->max_registers,
-            (unsigned long long)(all_registers - physical->max_registers));
-    return ls__fail(error, LS_E_LIMIT,
-                    "a workgroup has %u lanes, the compiled kernel can have %d, %d less",
-                    kernel->lanes, threads, (int)kernel->lanes - threads);
+                        "no workgroup of %u lanes with %d registers each and %d bytes of shared "
+                        "memory fits on a multiprocessor",
+                        kernel->lanes, n->registers, n->shared);
+    return LS_OK;
 }
 
 static ls_status plan(const ls__cuda_device *device, ls__cuda_kernel *kernel, ls_error *error)
 {
-    const ls__cuda_functions *cu = device->cu;
-    int groups = 0, threads = 0;
-    ls__cu_result result =
-        cu->FuncGetAttribute(&threads, LS__CU_FUNCTION_MAX_THREADS, kernel->function);
-    if (result == LS__CU_SUCCESS)
-        result = cu->OccupancyMaxActiveBlocksPerMultiprocessor(&groups, kernel->function,
-                                                               (int)kernel->lanes, 0);
+    needs n = {0};
+    ls__cu_result result = find_needs(device->cu, kernel, &n);
     if (result != LS__CU_SUCCESS)
-        return ls__cuda_fail(cu, error, result, "plan launches");
-    if (groups <= 0 || threads < (int)kernel->lanes)
-        return fail_fit(device, kernel, error);
-    kernel->groups_at_once = (uint32_t)groups * device->physical->multiprocessors;
-    return LS_OK;
+        return ls__cuda_fail(device->cu, error, result, "plan launches");
+    ls_status status = check_fit(device, kernel, &n, error);
+    if (status == LS_OK)
+        kernel->groups_at_once = (uint32_t)n.groups * device->physical->multiprocessors;
+    return status;
 }
 
 static ls_status check_kernel(const ls__ptx_kernel *from, const ls__backend_kernel *kernel,
