@@ -19,6 +19,9 @@ class Help(cli.Case):
                 return
         if command[0] == "verify" and "SANITIZED" in os.environ:
             return  # it runs on Vulkan, for which Mesa compiles minutes there
+        if command[0] == "bundle":  # what this build cannot make code for is left out, with a note
+            self.assertEqual(self.run_command(*command).returncode, 0, command)
+            return
         self.good(*command, timeout=250 if command[0] == "verify" else 60)  # which compiles for all there is
 
     def texts(self):
