@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """tools/gpu-check: on a device of this build, and on commands that are made up and wrong.
 
-usage: test_gpu_check.py ROOT BUILD SCRATCH DEVICE ...   (DEVICE empty: the made-up ones only)
+usage: test_gpu_check.py ROOT BUILD SCRATCH DEVICE LOCKSTEP [TEST...]   (DEVICE empty: the made-up ones only)
 """
 
 import importlib.machinery
@@ -69,6 +69,7 @@ def script(path, text):
 
 def run(*options, **environment):
     """Exit status, the table, the file."""
+    SCRATCH.mkdir(parents=True, exist_ok=True)
     output = SCRATCH / "out.json"
     output.unlink(missing_ok=True)
     result = subprocess.run([sys.executable, str(TOOL), "--out", str(output), *map(str, options)],
@@ -106,6 +107,7 @@ class MadeUp(unittest.TestCase):
         self.assertNotIn("NOT A GPU", table)
         for step in rows:
             self.assertIn(step, table)
+        self.assertEqual([p for p in self.build.iterdir() if p.name.startswith("gpu-check")], [])
 
     def test_what_is_wrong_fails(self):
         for wrong, steps in {"contract": ["contract suite"], "conform": ["conform"],
@@ -152,7 +154,8 @@ class MadeUp(unittest.TestCase):
 
     def test_it_cannot_begin(self):
         for options, says in ((["--device", "y:0"], "it is not there"), (["--device", "z"], "no device z"),
-                              (["--build", SCRATCH / "none"], "there is no")):
+                              (["--build", SCRATCH / "none"], "there is no"),
+                              (["--out", SCRATCH / "none" / "a.json"], "cannot be written")):
             status, table, text = run("--build", self.build, *options)
             self.assertEqual((status, text), (2, None), table)
             self.assertIn(says, table)
@@ -173,8 +176,10 @@ class Real(unittest.TestCase):
             "saxpy": "measured", "int8 matrix-vector": "measured", "empty prepared dispatch": "measured"},
             table)
         self.assertEqual(text["certificate"]["device"], DEVICE)
-        self.assertEqual([p for p in BUILD.iterdir() if p.name.startswith("gpu-check-")], [])
+        self.assertNotEqual(text["device"]["reality"], "gpu")
+        if DEVICE.startswith("cuda"):
+            self.assertIn("EMULATED", table)
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1])
+    unittest.main(argv=sys.argv[:1] + sys.argv[6:])
