@@ -116,21 +116,6 @@ static ls_status make_outputs(const ls_session_pool *p, uint32_t most, ls__outpu
     return status;
 }
 
-ls_status ls__pool_make_all(ls_session_pool *p, ls_error *error)
-{
-    enum { MOST_BYTES = 1 << 24 }; /* of logits, where a tile has fewer */
-    uint32_t fit = MOST_BYTES / 4 / p->model->info.vocabulary / LS__TILE * LS__TILE;
-    if (p->every.outputs)
-        return LS_OK;
-    ls_status status = LS_OK;
-    if (!p->all.most)
-        status =
-            make_outputs(p, fit > p->chunk ? p->chunk : largest(fit, LS__TILE), &p->all, error);
-    if (status == LS_OK)
-        status = ls__pool_record(p, p->chunk, &p->all, &p->every, error);
-    return status;
-}
-
 static ls_status make_angles(ls_session_pool *p, ls_error *error)
 {
     ls_status status = LS_OK;
@@ -303,6 +288,25 @@ static void finish_batch(ls__token_batch *batch)
     ls_batch_destroy(&batch->plain);
     ls__trace_finish(batch);
     ls__mem_free(batch->steps);
+}
+
+ls_status ls__pool_make_all(ls_session_pool *p, ls_error *error)
+{
+    enum { MOST_BYTES = 1 << 24 }; /* of logits, where a tile has fewer */
+    uint32_t fit = MOST_BYTES / 4 / p->model->info.vocabulary / LS__TILE * LS__TILE;
+    if (p->all.most)
+        return LS_OK;
+    ls_status status =
+        make_outputs(p, fit > p->chunk ? p->chunk : largest(fit, LS__TILE), &p->all, error);
+    if (status == LS_OK)
+        status = ls__pool_record(p, p->chunk, &p->all, &p->every, error);
+    if (status == LS_OK)
+        return LS_OK;
+    finish_batch(&p->every);
+    finish_outputs(&p->all);
+    p->every = (ls__token_batch){0};
+    p->all = (ls__outputs){0};
+    return status;
 }
 
 void ls_session_pool_destroy(ls_session_pool **pool)

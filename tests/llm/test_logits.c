@@ -210,6 +210,54 @@ static void it_says_what_it_cannot(void **state)
     stop(&m);
 }
 
+/* A session on a device whose n-th allocation fails; without a session when that was on the way. */
+static machine start_with_fault(uint64_t n, const ls_gguf *gguf)
+{
+    machine m = {0};
+    ls_error error = {0};
+    ls_fault_plan plan = LS_FAULT_PLAN_INIT;
+    ls_device_params device = LS_DEVICE_PARAMS_INIT;
+    ls_model_params model = LS_MODEL_PARAMS_INIT;
+    ls_session_params params = LS_SESSION_PARAMS_INIT;
+    plan.fail_allocation = n;
+    device.name = "fault";
+    device.fault = &plan;
+    OK(ls_device_open(&device, &m.device, error));
+    model.device = m.device;
+    model.gguf = gguf;
+    params.context = 64;
+    if (ls_model_load(&model, &m.model, &error) == LS_OK)
+        (void)ls_session_create(m.model, &params, &m.session, &error);
+    return m;
+}
+
+/* Without memory for it nothing happens, and it can be tried again. */
+static void memory_may_come_later(void **state)
+{
+    enum { MOST = 256 };
+    ls_gguf *gguf = NULL;
+    ls_error error = {0};
+    uint64_t needed = 0; /* allocations of a session */
+    OK(ls_gguf_open(mixed_path, &gguf, error));
+    for (uint64_t step = MOST / 2; step; step /= 2) {
+        machine m = start_with_fault(needed + step, gguf);
+        needed += m.session ? 0 : step;
+        stop(&m);
+    }
+    assert_in_range(needed, 10, MOST - 2);
+    for (uint64_t more = 1; more <= 3; more++) {
+        machine m = start_with_fault(needed + more, gguf);
+        assert_non_null(m.session);
+        assert_int_equal(ls_session_feed_all(m.session, tokens, 1, 0, got[0], &error),
+                         LS_E_OUT_OF_MEMORY);
+        assert_int_equal(ls_session_position(m.session), 0);
+        OK(ls_session_feed_all(m.session, tokens, 1, 0, got[0], error));
+        assert_int_equal(ls_session_position(m.session), 1);
+        stop(&m);
+    }
+    ls_gguf_destroy(&gguf);
+}
+
 /* One token's embedding is not finite: no token of the call is appended. */
 static void not_finite_fails(void **state)
 {
@@ -247,6 +295,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(large_vocabularies_take_turns),
         cmocka_unit_test(traces_show_each_of_them),
         cmocka_unit_test(it_says_what_it_cannot),
+        cmocka_unit_test(memory_may_come_later),
         cmocka_unit_test(not_finite_fails),
     };
     if (argc < 3)
