@@ -30,20 +30,24 @@ def assemble(ptxas, file, arch):
     return f"{file} for {arch}: {done.returncode}: {said}" if done.returncode or said else ""
 
 
-def main():
-    programs, folder = sys.argv[1], pathlib.Path(sys.argv[2])
-    ptxas = find_ptxas()
-    if not ptxas:
-        print("SKIP: there is no ptxas (it comes with the CUDA toolkit)")
-        return 77
-    folder.mkdir(parents=True, exist_ok=True)
-    made = subprocess.run([programs, "--out", folder, *sys.argv[3:]], check=False)
+def assemble_all(programs, folder, arguments):
+    made = subprocess.run([programs, "--out", folder, *arguments], check=False)
     if made.returncode:
         return made.returncode
+    ptxas = find_ptxas()
     with futures.ThreadPoolExecutor(2) as pool:
         said = list(pool.map(lambda run: assemble(ptxas, folder / f"{run[0]}.ptx", run[1]), RUNS))
     print("\n".join(text for text in said if text) or f"{len(RUNS)} modules assemble")
     return 1 if any(said) else 0
+
+
+def main():
+    folder = pathlib.Path(sys.argv[2])
+    if not find_ptxas():
+        print("SKIP: there is no ptxas (it comes with the CUDA toolkit)")
+        return 77
+    folder.mkdir(parents=True, exist_ok=True)
+    return assemble_all(sys.argv[1], folder, sys.argv[3:])
 
 
 if __name__ == "__main__":
