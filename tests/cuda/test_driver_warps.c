@@ -184,6 +184,17 @@ static void test_carries(void **state)
                    "madc.hi.u32 %r9, %r8, 0xfffffff1, %r2; xor.b32 %r6, %r6, %r7;\n"
                    "xor.b32 %r6, %r6, %r9; st.global.u32 [%d1], %r6;\n"),
         1, 60, carried);
+    /* A carry that goes through a word of ones; a borrow through a zero. */
+    good(run_words(KERNEL("", "mov.u32 %r1, -1; add.cc.u32 %r2, %r1, 1; addc.cc.u32 %r2, %r1, 0;\n"
+                              "addc.u32 %r2, 5, 0; st.global.u32 [%d0], %r2;\n"
+                              "sub.cc.u32 %r2, 0, 1; subc.cc.u32 %r2, 0, 0; subc.u32 %r2, 5, 0;\n"
+                              "st.global.u32 [%d0+4], %r2; mov.u64 %d2, -1;\n"
+                              "add.cc.u64 %d3, %d2, 2; addc.u64 %d3, 7, 0;\n"
+                              "cvt.u32.u64 %r2, %d3; st.global.u32 [%d0+8], %r2;\n"),
+                   1, 1));
+    assert_int_equal(words[0], 6);
+    assert_int_equal(words[1], 4);
+    assert_int_equal(words[2], 8);
 }
 
 /* --- barriers -----------------------------------------------------------------------------------
@@ -431,6 +442,19 @@ static void test_unwritten(void **state)
 
 static void test_memory_faults(void **state)
 {
+    /* The second lane's 8 bytes reach beyond the 12 that there are, where the first one's did not.
+     */
+    CUfunction kernel =
+        driver_kernel(driver_compile(KERNEL("", "add.s64 %d1, %d1, %d1; sub.s64 %d1, %d1, %d0;\n"
+                                                "ld.global.u64 %d2, [%d1];\n")),
+                      "k");
+    CUdeviceptr small = driver_upload(words, 12);
+    good(driver_run(kernel, 1, 1, small));
+    assert_int_equal(driver_run(kernel, 1, 2, small), CUDA_ERROR_ILLEGAL_ADDRESS);
+    good(cu.cuCtxPopCurrent_v2(NULL));
+    good(cu.cuDevicePrimaryCtxRelease_v2(0));
+    good(cu.cuDevicePrimaryCtxRetain(&test_context, 0));
+    good(cu.cuCtxPushCurrent_v2(test_context));
     expect_fault(KERNEL("", "ld.global.u32 %r1, [%d0+4096];\n"), 1, CUDA_ERROR_ILLEGAL_ADDRESS);
     expect_fault(KERNEL("", "st.global.u32 [%d0+-4], %r0;\n"), 1, CUDA_ERROR_ILLEGAL_ADDRESS);
     expect_fault(KERNEL("", "ld.global.u64 %d2, [%d0+4092];\n"), 1, CUDA_ERROR_MISALIGNED_ADDRESS);
