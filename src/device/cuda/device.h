@@ -152,7 +152,7 @@ typedef struct ls__cuda_hooks {
     uint32_t max_registers; /* of a workgroup; 0 = what the device has */
     uint64_t staging_bytes; /* of a segment; 0 = as usual */
     uint64_t overlap_bytes; /* transfers from here on get streams of their own; 0 = as usual */
-    uint64_t grace_ns;      /* for a job to stop; 0 = as usual */
+    uint64_t stuck_ns;      /* nothing stops when asked to; given up so long after */
     _Atomic uint64_t graph_launches, graph_updates, graphs_made, overlaps, cooperative_launches;
 } ls__cuda_hooks;
 extern ls__cuda_hooks ls__cuda_test_hooks;

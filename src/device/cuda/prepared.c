@@ -204,7 +204,7 @@ ls__cuda_end ls__cuda_put_node(ls__cuda_recorder *r, const ls__cuda_step *step)
     node *n = &p->nodes[p->next];
     if (p->next++ >= p->count || !same_shape(&n->step, step))
         return LS__CUDA_UNPREPARED;
-    uint8_t *kept = p->parameters + n->parameters;
+    uint8_t *kept = step->parameter_bytes ? p->parameters + n->parameters : NULL;
     if (same_step(&n->step, step) &&
         (!step->parameter_bytes || memcmp(kept, step->parameters, step->parameter_bytes) == 0))
         return LS__CUDA_GOES_ON;

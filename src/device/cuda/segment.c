@@ -89,6 +89,8 @@ static ls__cu_result ask_to_stop(ls__cuda_executor *executor)
 {
     const uint32_t *one = &executor->constants[1].cancel;
     executor->asked_to_stop = true;
+    if (ls__cuda_test_hooks.stuck_ns)
+        return LS__CU_SUCCESS;
     return executor->device->cu->MemcpyHtoDAsync(executor->status->address +
                                                      offsetof(ls__ptx_status, cancel),
                                                  one, sizeof *one, executor->control);
@@ -96,7 +98,7 @@ static ls__cu_result ask_to_stop(ls__cuda_executor *executor)
 
 static uint64_t grace_ns(void)
 {
-    return ls__cuda_test_hooks.grace_ns ? ls__cuda_test_hooks.grace_ns
+    return ls__cuda_test_hooks.stuck_ns ? ls__cuda_test_hooks.stuck_ns
                                         : LS__CUDA_GRACE_S * UINT64_C(1000000000);
 }
 
