@@ -7,6 +7,8 @@
  */
 #include "llm/attention.h"
 
+#include <stdio.h>
+
 #define PUT(...) ls__strbuf_printf(text, __VA_ARGS__)
 
 enum { MOST_ROWS = 3, CHUNK = 64, LANES = 32 };
@@ -60,9 +62,29 @@ static void put_condition(ls__strbuf *text, const ls__attention *a, uint32_t r)
         PUT("    if (member + %u < %u)\n        ", r, a->group);
 }
 
-static void put_append(ls__strbuf *text, const ls__attention *a)
+/* Elements of the part of 32 that begins with element `part`. */
+static const char *part_width_of(char text[32], const ls__attention *a)
+{
+    if (a->width % LANES)
+        snprintf(text, 32, "min(32u, %u - part)", a->width);
+    else
+        snprintf(text, 32, "32");
+    return text;
+}
+
+/* Key and value of `element`, at `from` of what is new, go to the page at `place`. */
+static void put_store(ls__strbuf *text, const ls__attention *a)
 {
     const char *close = a->floats ? "(" : "f32_to_f16(";
+    char part_width[32];
+    PUT("    u32 in_turn = element %% 8 * %u + element / 8, part = element / 32 * 32;\n"
+        "    keys[place + at %% 64 / 32 * %u + in_turn * 32 + at %% 32] = %snew_keys[from]);\n"
+        "    values[place + part * 64 + at %% 64 * %s + element %% 32] = %snew_values[from]);\n",
+        a->width / 8, a->width * LANES, close, part_width_of(part_width, a), close);
+}
+
+static void put_append(ls__strbuf *text, const ls__attention *a)
+{
     PUT("kernel void append%s(u32 heads, const u32 *places, const u32 *pages, const f32 "
         "*new_keys,\n"
         "    const f32 *new_values, %s *keys, %s *values)\n"
@@ -72,19 +94,17 @@ static void put_append(ls__strbuf *text, const ls__attention *a)
         "        return;\n"
         "    u32 at = places[column * 2], head = lane / %u, element = lane %% %u;\n"
         "    u64 place = ((u64)pages[places[column * 2 + 1] + at / 64] * heads + head) * %u;\n"
-        "    u64 from = (u64)column * heads * %u + lane;\n"
-        "    keys[place + element * 64 + at %% 64] = %snew_keys[from]);\n"
-        "    values[place + at %% 64 * %u + element] = %snew_values[from]);\n"
-        "}\n\n",
-        a->suffix, type_of(a), type_of(a), a->width, a->width, a->width, a->width * CHUNK, a->width,
-        close, a->width, close);
+        "    u64 from = (u64)column * heads * %u + lane;\n",
+        a->suffix, type_of(a), type_of(a), a->width, a->width, a->width, a->width * CHUNK,
+        a->width);
+    put_store(text, a);
+    PUT("}\n\n");
 }
 
 /* A lane that reads what others have turned waits for them. */
 static void put_place(ls__strbuf *text, const ls__attention *a)
 {
-    const char *rotate = a->halves ? "rotate_halves" : "rotate_neighbours",
-               *close = a->floats ? "(" : "f32_to_f16(";
+    const char *rotate = a->halves ? "rotate_halves" : "rotate_neighbours";
     PUT("kernel workgroup(32) void place%s(u32 heads, u32 cache_heads, u32 pairs, u32 norms,\n"
         "    f32 epsilon, const u32 *places, const u32 *pages, const f32 *table,\n"
         "    const f32 *query_weights, const f32 *key_weights, f32 *queries, f32 *new_keys,\n"
@@ -102,20 +122,19 @@ static void put_place(ls__strbuf *text, const ls__attention *a)
         "    }\n",
         a->suffix, type_of(a), type_of(a), a->width, a->width, rotate);
     PUT("    head = head - heads;\n"
-        "    u64 from = ((u64)column * cache_heads + head) * %u;\n"
+        "    u64 first = ((u64)column * cache_heads + head) * %u;\n"
         "    u64 place = ((u64)pages[places[column * 2 + 1] + at / 64] * cache_heads + head) * "
         "%u;\n"
         "    if (norms)\n"
-        "        norm_column(%u, epsilon, from, from, new_keys, key_weights, new_keys);\n"
+        "        norm_column(%u, epsilon, first, first, new_keys, key_weights, new_keys);\n"
         "    barrier();\n"
-        "    %s(pairs, from, angles, table, new_keys);\n"
+        "    %s(pairs, first, angles, table, new_keys);\n"
         "    barrier();\n"
         "    for (u32 element = lane_id(); element < %u; element += 32) {\n"
-        "        keys[place + element * 64 + at %% 64] = %snew_keys[from + element]);\n"
-        "        values[place + at %% 64 * %u + element] = %snew_values[from + element]);\n"
-        "    }\n"
-        "}\n\n",
-        a->width, a->width * CHUNK, a->width, rotate, a->width, close, a->width, close);
+        "    u64 from = first + element;\n",
+        a->width, a->width * CHUNK, a->width, rotate, a->width);
+    put_store(text, a);
+    PUT("    }\n}\n\n");
 }
 
 /* --- scores ----------------------------------------------------------------------------------- */
@@ -127,12 +146,12 @@ static void put_slice(ls__strbuf *text, const ls__attention *a, uint32_t first)
     for (uint32_t i = 0; i < 8; i++) {
         for (uint32_t r = 0; r < rows; r++)
             PUT("    f32 a%u_%u_%u = 0.0f;\n", first, i, r);
-        PUT("    for (u32 k = %u; k < %u; k += 8) {\n"
-            "        f32 key = %skeys[place + k * 64 + lane_id()]);\n",
-            first + i, end, opening(a));
+        PUT("    for (u32 k = %u; k < %u; k++) {\n"
+            "        f32 key = %skeys[place + (u64)(%u + k) * 32 + lane_id()]);\n",
+            first / 8, end / 8, opening(a), i * (a->width / 8));
         for (uint32_t r = 0; r < rows; r++)
-            PUT("        a%u_%u_%u = fma(queries[query%u + k], key, a%u_%u_%u);\n", first, i, r, r,
-                first, i, r);
+            PUT("        a%u_%u_%u = fma(queries[query%u + k * 8 + %u], key, a%u_%u_%u);\n", first,
+                i, r, r, i, first, i, r);
         PUT("    }\n");
     }
     for (uint32_t r = 0; r < rows; r++) {
@@ -157,9 +176,9 @@ static void put_scores(ls__strbuf *text, const ls__attention *a)
         "        return;\n");
     put_rows(text, a);
     PUT("    u64 page = pages[places[column * 2 + 1] + block / 2];\n"
-        "    u64 place = (page * (heads / %u) + kv) * %u + block %% 2 * 32;\n"
+        "    u64 place = (page * (heads / %u) + kv) * %u + block %% 2 * %u;\n"
         "    bool seen = at <= position && at >= first;\n",
-        a->group, a->width * CHUNK);
+        a->group, a->width * CHUNK, a->width * LANES);
     for (uint32_t r = 0; r < rows; r++)
         PUT("    u64 query%u = (u64)row%u * %u;\n    f32 total%u = 0.0f;\n", r, r, a->width, r);
     for (uint32_t start = 0; start < a->width; start += 256)
@@ -204,15 +223,16 @@ static void put_weights(ls__strbuf *text, const ls__attention *a)
 static void put_chunk(ls__strbuf *text, const ls__attention *a)
 {
     uint32_t rows = rows_of(a);
+    char part_width[32];
     PUT("        u32 begin = max(first, start), end = min(position + 1, start + 64);\n"
         "        u64 page = pages[places[column * 2 + 1] + start / 64];\n"
-        "        u64 place = (page * (heads / %u) + kv) * %u + workgroup_id(1) * 32;\n",
+        "        u64 place = (page * (heads / %u) + kv) * %u + part * 64;\n",
         a->group, a->width * CHUNK);
     for (uint32_t r = 0; r < rows; r++)
         PUT("        f32 sum%u = 0.0f, part%u = 0.0f;\n", r, r);
     PUT("        for (u32 at = begin; at < end; at++) {\n"
-        "            f32 value = %svalues[place + (at - start) * %u + element]);\n",
-        opening(a), a->width);
+        "            f32 value = %svalues[place + (at - start) * %s + element]);\n",
+        opening(a), part_width_of(part_width, a));
     for (uint32_t r = 0; r < rows; r++)
         PUT("            f32 weight%u = scores[(u64)row%u * capacity + at];\n"
             "            part%u = part%u + weight%u;\n"
@@ -224,8 +244,9 @@ static void put_chunk(ls__strbuf *text, const ls__attention *a)
 /* Lanes behind the last element read the last one. */
 static void put_element(ls__strbuf *text, const ls__attention *a)
 {
+    PUT("    u32 part = workgroup_id(1) * 32;\n");
     if (a->width % LANES)
-        PUT("    u32 element = min(lane_id(), %u - workgroup_id(1) * 32);\n", a->width - 1);
+        PUT("    u32 element = min(lane_id(), %u - part);\n", a->width - 1);
     else
         PUT("    u32 element = lane_id();\n");
 }

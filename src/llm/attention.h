@@ -2,8 +2,10 @@
 /*
  * Kernels for attention over a cache of pages, as Kernel C made for heads of one shape.
  *
- * A page is 64 positions of all heads of the cache: keys [head][element][64], values
- * [head][64][element]. Where a column's pages lie is in `pages`, from an index of its own, so that
+ * A page is 64 positions of all heads of the cache, so laid that it is read forwards: keys
+ * [head][2][element][32], 32 positions after the other, the elements in the order k mod 8, k / 8;
+ * values [head][part][64][element], 32 elements after the other, of which the last may be fewer.
+ * Where a column's pages lie is in `pages`, from an index of its own, so that
  * columns of several texts are computed side by side: places[2 * column] is the position of a
  * column, places[2 * column + 1] that index.
  */
@@ -27,9 +29,10 @@ typedef struct ls__attention {
 uint32_t ls__attention_sets(uint32_t group);
 
 /*
- * Appends the kernels, which need those of kernels/tensor.kc; T is the cache's type. Scores are [columns][query heads][capacity], tops
- * [columns][query heads][capacity / 32]; `capacity` is a multiple of 64; `window` is the number of
- * positions that a column sees, with its own. z is a head of the cache and a set: kv * sets.
+ * Appends the kernels, which need those of kernels/tensor.kc; T is the cache's type. Scores are
+ * [columns][query heads][capacity], tops [columns][query heads][capacity / 32]; `capacity` is a
+ * multiple of 64; `window` is the number of positions that a column sees, with its own. z is a head
+ * of the cache and a set: kv * sets.
  *
  *   append(u32 heads, const u32 *places, const u32 *pages, const f32 *new_keys,
  *          const f32 *new_values, T *keys, T *values)
