@@ -124,18 +124,19 @@ static void end_code(unit *u, lb start)
 
 /* --- cancellation ----------------------------------------------------------------------------- */
 
-static lv cancelled(unit *u)
+static lv goes_on(unit *u)
 {
     lv flag = mk_load(u, u->e->i32, u->cancel, 4);
     u->l->SetOrdering(flag, LLVMAtomicOrderingUnordered);
     u->l->SetVolatile(flag, 1);
-    return mk_icmp(u, LLVMIntNE, flag, mk_i32(u, 0));
+    return mk_icmp(u, LLVMIntEQ, flag, mk_i32(u, 0));
 }
 
+/* LLVM must know which way is taken: a loop that seems to end soon gets no registers. */
 static void poll(unit *u)
 {
     lb on = mk_block(u);
-    mk_cond_br(u, cancelled(u), u->stop, on);
+    ls__llvm_likely(u, goes_on(u), on, u->stop);
     mk_begin(u, on);
 }
 
@@ -211,7 +212,7 @@ static void emit_workgroups(unit *u, lb start)
     u->workgroup_linear = phi_of(u, u->e->i64, first, start);
     for (int d = 0; d < 3; d++)
         u->workgroup_id[d] = phi_of(u, u->e->i32, ids[d], start);
-    mk_cond_br(u, cancelled(u), u->stop, run);
+    ls__llvm_likely(u, goes_on(u), run, u->stop);
     mk_begin(u, run);
     ls__llvm_emit_body(u);
     next_ids(u, next);
