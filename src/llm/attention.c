@@ -3,7 +3,7 @@
  * The text of the kernels for attention (docs/numerics-llm.md). Heads of a set are written out, so
  * that their sums live in registers and each element of the cache is read and converted once for
  * all of them. Each of the 8 accumulators of a score runs through all its elements before the next
- * one begins: so few live at a time.
+ * one begins, and then waits in memory: so few live at a time.
  */
 #include "llm/attention.h"
 
@@ -143,23 +143,22 @@ static void put_place(ls__strbuf *text, const ls__attention *a)
 static void put_slice(ls__strbuf *text, const ls__attention *a, uint32_t first)
 {
     uint32_t rows = rows_of(a), end = first + 256 < a->width ? first + 256 : a->width;
-    for (uint32_t i = 0; i < 8; i++) {
-        for (uint32_t r = 0; r < rows; r++)
-            PUT("    f32 a%u_%u_%u = 0.0f;\n", first, i, r);
-        PUT("    for (u32 k = %u; k < %u; k++) {\n"
-            "        f32 key = %skeys[place + (u64)(%u + k) * 32 + lane_id()]);\n",
-            first / 8, end / 8, opening(a), i * (a->width / 8));
-        for (uint32_t r = 0; r < rows; r++)
-            PUT("        a%u_%u_%u = fma(queries[query%u + k * 8 + %u], key, a%u_%u_%u);\n", first,
-                i, r, r, i, first, i, r);
-        PUT("    }\n");
-    }
-    for (uint32_t r = 0; r < rows; r++) {
-        PUT("    total%u = total%u + (((a%u_0_%u + a%u_1_%u) + (a%u_2_%u + a%u_3_%u)) + ", r, r,
-            first, r, first, r, first, r, first, r);
-        PUT("((a%u_4_%u + a%u_5_%u) + (a%u_6_%u + a%u_7_%u)));\n", first, r, first, r, first, r,
-            first, r);
-    }
+    PUT("    for (u32 i = 0; i < 8; i++) {\n");
+    for (uint32_t r = 0; r < rows; r++)
+        PUT("        f32 s%u = 0.0f;\n", r);
+    PUT("        for (u32 k = %u; k < %u; k++) {\n"
+        "            f32 key = %skeys[place + (u64)(i * %u + k) * 32 + lane_id()]);\n",
+        first / 8, end / 8, opening(a), a->width / 8);
+    for (uint32_t r = 0; r < rows; r++)
+        PUT("            s%u = fma(queries[query%u + k * 8 + i], key, s%u);\n", r, r, r);
+    PUT("        }\n");
+    for (uint32_t r = 0; r < rows; r++)
+        PUT("        sums%u[i] = s%u;\n", r, r);
+    PUT("    }\n");
+    for (uint32_t r = 0; r < rows; r++)
+        PUT("    total%u = total%u + (((sums%u[0] + sums%u[1]) + (sums%u[2] + sums%u[3])) +\n"
+            "        ((sums%u[4] + sums%u[5]) + (sums%u[6] + sums%u[7])));\n",
+            r, r, r, r, r, r, r, r, r, r);
 }
 
 static void put_scores(ls__strbuf *text, const ls__attention *a)
@@ -180,7 +179,8 @@ static void put_scores(ls__strbuf *text, const ls__attention *a)
         "    bool seen = at <= position && at >= first;\n",
         a->group, a->width * CHUNK, a->width * LANES);
     for (uint32_t r = 0; r < rows; r++)
-        PUT("    u64 query%u = (u64)row%u * %u;\n    f32 total%u = 0.0f;\n", r, r, a->width, r);
+        PUT("    u64 query%u = (u64)row%u * %u;\n    f32 total%u = 0.0f, sums%u[8];\n", r, r,
+            a->width, r, r);
     for (uint32_t start = 0; start < a->width; start += 256)
         put_slice(text, a, start);
     for (uint32_t r = 0; r < rows; r++) {

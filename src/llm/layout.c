@@ -104,7 +104,7 @@ static void turn_quad(const uint8_t *rows, uint64_t row_bytes, uint32_t apart, u
 }
 
 /* Eight halves of eight lanes. */
-static void turn_octet(const uint8_t *rows, uint64_t row_bytes, uint8_t *out)
+static void turn_octet(const uint8_t *rows, uint64_t row_bytes, uint32_t apart, uint8_t *out)
 {
     octet from[8], to[8];
     for (int i = 0; i < 8; i++)
@@ -118,7 +118,7 @@ static void turn_octet(const uint8_t *rows, uint64_t row_bytes, uint8_t *out)
         memcpy(from, to, sizeof from);
     }
     for (int i = 0; i < 8; i++)
-        memcpy(out + i * LS__LANES * 2, &from[i], sizeof from[i]);
+        memcpy(out + (uint32_t)i * apart * LS__LANES * 2, &from[i], sizeof from[i]);
 }
 #endif
 
@@ -139,18 +139,18 @@ static void turn_words(const uint8_t *rows, uint64_t row_bytes, uint32_t lanes, 
 }
 
 static void turn_halves(const uint8_t *rows, uint64_t row_bytes, uint32_t lanes, uint64_t count,
-                        uint8_t *out)
+                        uint32_t apart, uint8_t *out)
 {
     uint64_t k = 0;
 #ifdef TURNS_VECTORS
     for (; lanes == LS__LANES && k + 8 <= count; k += 8)
         for (uint32_t lane = 0; lane < LS__LANES; lane += 8)
-            turn_octet(rows + lane * row_bytes + k * 2, row_bytes,
-                       out + (k * LS__LANES + lane) * 2);
+            turn_octet(rows + lane * row_bytes + k * 2, row_bytes, apart,
+                       out + (k * apart * LS__LANES + lane) * 2);
 #endif
     for (; k < count; k++)
         for (uint32_t lane = 0; lane < lanes; lane++)
-            memcpy(out + (k * LS__LANES + lane) * 2, rows + lane * row_bytes + k * 2, 2);
+            memcpy(out + (k * apart * LS__LANES + lane) * 2, rows + lane * row_bytes + k * 2, 2);
 }
 
 /* Bits whose number has bit `high` clear and bit `low` set (`mask` are all of them) change places
@@ -206,7 +206,7 @@ static void lay_panel(const ls__matrix_form *form, const uint8_t *rows, uint64_t
         uint64_t count = blocks - first < per_slice ? blocks - first : per_slice;
         uint8_t *words = out + count * form->halves * 2 * LS__LANES;
         for (uint64_t b = 0; b < count; b++, rows += block_bytes) {
-            turn_halves(rows + form->scale_byte, row_bytes, lanes, form->halves, out);
+            turn_halves(rows + form->scale_byte, row_bytes, lanes, form->halves, 1, out);
             if (form->type == LS_GGUF_TYPE_Q6_K)
                 lay_q6_k(rows + form->integer_byte, row_bytes, lanes, words);
             else
@@ -217,6 +217,29 @@ static void lay_panel(const ls__matrix_form *form, const uint8_t *rows, uint64_t
             words += form->words * 4 * LS__LANES;
         }
         out = words;
+    }
+}
+
+/* Of each slice, first the elements that accumulator 0 takes (docs/numerics-llm.md), then those of
+ * the next. */
+static void lay_floats(uint32_t size, const uint8_t *rows, uint64_t row_bytes, uint32_t lanes,
+                       uint64_t columns, uint8_t *out)
+{
+    for (uint64_t first = 0; first < columns; first += LS__SLICE) {
+        uint32_t count = columns - first < LS__SLICE ? (uint32_t)(columns - first) : LS__SLICE;
+        uint32_t each = count / 8, more = count % 8;
+        for (uint32_t k = 0; k < count; k += 8) {
+            const uint8_t *from = rows + (first + k) * size;
+            for (uint32_t a = 0, run; a < 8 && k + a < count; a += run) {
+                run = more == 0 ? 8 : 1;
+                uint64_t at = first + a * each + (a < more ? a : more) + k / 8;
+                uint8_t *to = out + at * LS__LANES * size;
+                if (size == 4)
+                    turn_words(from + a * 4, row_bytes, lanes, run, each, to);
+                else
+                    turn_halves(from + a * 2, row_bytes, lanes, run, each, to);
+            }
+        }
     }
 }
 
@@ -235,9 +258,7 @@ void ls__matrix_lay(const ls__matrix_form *form, const void *data, uint64_t colu
             memset(panel, 0, bytes);
         if (form->elements > 1)
             lay_panel(form, from, row_bytes, lanes, blocks, panel);
-        else if (form->words)
-            turn_words(from, row_bytes, lanes, columns, 1, panel);
         else
-            turn_halves(from, row_bytes, lanes, columns, panel);
+            lay_floats(form->words ? 4 : 2, from, row_bytes, lanes, columns, panel);
     }
 }

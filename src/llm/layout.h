@@ -9,7 +9,8 @@
  * that holds the fifth bits of Q5_0 and Q5_1 the bits are in another order, too: bit 4k + j, of
  * element 4k + j, is bit 8j + k.
  *
- * F32, F16 and BF16 have no blocks: a panel is [elements][32].
+ * F32, F16 and BF16 have no blocks: a panel is [elements][32], the elements of a slice in the order
+ * k mod 8, k / 8.
  */
 #ifndef LS_LLM_LAYOUT_H
 #define LS_LLM_LAYOUT_H

@@ -32,14 +32,31 @@ enum { HALF = 4 };
 
 /* Word `k` of half `half` of unit `unit`, times the inputs, for group `g`. */
 static void put_word(ls__strbuf *text, const ls__matrix_form *form, uint32_t tile, uint32_t g,
-                     uint32_t unit, uint32_t half, uint32_t k)
+                     uint32_t unit, uint32_t half, const char *k)
 {
-    PUT("{\nu32 w = word_%s(words, block, lane, %s%u, %u, %u);\n", ls_gguf_type_name(form->type),
+    PUT("{\nu32 w = word_%s(words, block, lane, %s%u, %u, %s);\n", ls_gguf_type_name(form->type),
         form->group ? "v * 4 + " : "", unit, half, k);
     EACH_COLUMN(c)
-    PUT("p%u_%u = %s(w, integers[x%u + %u], p%u_%u);\n", g, c, form->is_signed ? "dot4" : "dot4_us",
-        c, unit * 8 + half * 4 + k, g, c);
+    PUT("p%u_%u = %s(w, integers[x%u + %u + %s], p%u_%u);\n", g, c,
+        form->is_signed ? "dot4" : "dot4_us", c, unit * 8 + half * 4, k, g, c);
     PUT("}\n");
+}
+
+static const char *const numbers[] = {"0", "1", "2", "3"};
+
+/* The words of a unit, both halves of which are of the same words. One that is looked up takes so
+ * many registers that they are read one at a time. */
+static void put_shared_words(ls__strbuf *text, const ls__matrix_form *form, uint32_t tile,
+                             uint32_t unit)
+{
+    bool looped = form->is_signed;
+    if (looped)
+        PUT("for (u32 k = 0; k < 4; k++) {\n");
+    for (uint32_t k = 0; k < (looped ? 1 : 4); k++)
+        for (uint32_t half = 0; half < 2; half++)
+            put_word(text, form, tile, 0, unit, half, looped ? "k" : numbers[k]);
+    if (looped)
+        PUT("}\n");
 }
 
 /* The sums of group g begin with what the offset makes too much in halves from `half`. */
@@ -58,11 +75,12 @@ static void put_begin(ls__strbuf *text, const ls__matrix_form *form, uint32_t ti
 
 static void put_plain_block(ls__strbuf *text, const ls__matrix_form *form, uint32_t tile)
 {
-    bool is_shared = form->words == 4 || form->words == 5; /* both halves are of the same words */
     EACH_COLUMN(c) PUT("u64 x%u = (u64)a%u * 8, z%u = a%u;\n", c, c, c, c);
     put_begin(text, form, tile, 0, 0, 0);
-    for (uint32_t i = 0; i < 8; i++)
-        put_word(text, form, tile, 0, 0, is_shared ? i % 2 : i / 4, is_shared ? i / 2 : i % 4);
+    if (form->words < 8)
+        put_shared_words(text, form, tile, 0);
+    for (uint32_t i = 0; i < 8 && form->words == 8; i++)
+        put_word(text, form, tile, 0, 0, i / 4, numbers[i % 4]);
     EACH_COLUMN(c)
     {
         PUT("s%u = s%u + ((d * scales[a%u]) * (f32)p0_%u", c, c, c, c);
@@ -106,15 +124,14 @@ static uint32_t units_of_word(const ls__matrix_form *form)
 static void put_groups(ls__strbuf *text, const ls__matrix_form *form, uint32_t tile, uint32_t unit,
                        uint32_t together, uint32_t first, uint32_t end)
 {
-    bool is_shared = form->type == LS_GGUF_TYPE_IQ4_XS; /* as in put_plain_block */
     PUT("{\n");
     for (uint32_t g = 0; g < together; g++)
         put_begin(text, form, tile, g, unit + g, first);
-    for (uint32_t i = 0; i < (end - first) * 4; i++) {
-        uint32_t half = is_shared ? i % 2 : first + i / 4, k = is_shared ? i / 2 : i % 4;
+    if (form->type == LS_GGUF_TYPE_IQ4_XS)
+        put_shared_words(text, form, tile, unit);
+    for (uint32_t i = 0; i < (end - first) * 4 && form->type != LS_GGUF_TYPE_IQ4_XS; i++)
         for (uint32_t g = 0; g < together; g++)
-            put_word(text, form, tile, g, unit + g, half, k);
-    }
+            put_word(text, form, tile, g, unit + g, first + i / 4, numbers[i % 4]);
     for (uint32_t g = 0; g < together; g++)
         put_end(text, form, tile, g, unit + g, first);
     PUT("}\n");
@@ -200,39 +217,36 @@ static const char *float_open(const ls__matrix_form *form)
                                              : "(";
 }
 
+/* The accumulators of a slice one after the other, each through all its elements, as they lie; what
+ * they come to waits in memory, so that registers are left for the next one. */
 static void put_float_kernel(ls__strbuf *text, const ls__matrix_form *form, uint32_t tile)
 {
-    const char *type = float_type(form), *open = float_open(form);
     PUT("(u32 rows, u32 elements, u32 columns, u32 first_row, const %s *matrix,\n"
         "    const f32 *x, f32 *y)\n"
         "{\n"
-        "    u32 lane = lane_id(), column = workgroup_id(0) * %u;\n"
-        "    u64 place = (u64)workgroup_id(1) * elements * 32;\n",
-        type, tile);
-    for (uint32_t c = 0; c < tile; c++)
-        PUT("    f32 t%u = 0.0f;\n    u64 input%u = (u64)(column + %u) * elements;\n", c, c, c);
-    PUT("    for (u32 first = 0; first < elements; first += 256) {\n"
-        "        u32 end = min(elements, first + 256);\n");
-    for (uint32_t c = 0; c < tile; c++)
-        for (uint32_t a = 0; a < 8; a++)
-            PUT("        f32 s%u_%u = 0.0f;\n", c, a);
-    PUT("        for (u32 k = first; k < end; k += 8) {\n");
-    for (uint32_t a = 0; a < 8; a++) { /* the last round may be shorter: its loads give 0 there */
-        PUT("            f32 w%u = k + %u < end ? %smatrix[place + (u64)(k + %u) * 32 + lane]) : "
-            "0.0f;\n",
-            a, a, open, a);
-        for (uint32_t c = 0; c < tile; c++)
-            PUT("            if (k + %u < end)\n"
-                "                s%u_%u = fma(w%u, x[input%u + k + %u], s%u_%u);\n",
-                a, c, a, a, c, a, c, a);
-    }
-    PUT("        }\n");
-    for (uint32_t c = 0; c < tile; c++)
-        PUT("        t%u = t%u + (((s%u_0 + s%u_1) + (s%u_2 + s%u_3)) + ((s%u_4 + s%u_5) + (s%u_6 "
-            "+ "
-            "s%u_7)));\n",
-            c, c, c, c, c, c, c, c, c, c);
-    PUT("    }\n");
+        "u32 lane = lane_id(), column = workgroup_id(0) * %u;\n"
+        "u64 place = (u64)workgroup_id(1) * elements * 32;\n",
+        float_type(form), tile);
+    EACH_COLUMN(c)
+    PUT("f32 t%u = 0.0f, sums%u[8];\nu64 input%u = (u64)(column + %u) * elements;\n", c, c, c, c);
+    PUT("for (u32 first = 0; first < elements; first += 256) {\n"
+        "u32 count = min(256u, elements - first);\n"
+        "for (u32 a = 0; a < 8; a++) {\n");
+    EACH_COLUMN(c) PUT("f32 s%u = 0.0f;\n", c);
+    PUT("for (u32 k = a; k < count; k += 8) {\n"
+        "f32 w = %smatrix[place + lane]);\n"
+        "place = place + 32;\n",
+        float_open(form));
+    EACH_COLUMN(c) PUT("s%u = fma(w, x[input%u + k], s%u);\n", c, c, c);
+    PUT("}\n");
+    EACH_COLUMN(c) PUT("sums%u[a] = s%u;\n", c, c);
+    PUT("}\n");
+    EACH_COLUMN(c)
+    PUT("t%u = t%u + (((sums%u[0] + sums%u[1]) + (sums%u[2] + sums%u[3])) +\n"
+        "    ((sums%u[4] + sums%u[5]) + (sums%u[6] + sums%u[7])));\n"
+        "input%u = input%u + 256;\n",
+        c, c, c, c, c, c, c, c, c, c, c, c);
+    PUT("}\n");
 }
 
 void ls__matrix_kernel(ls__strbuf *text, const ls__matrix_form *form, const char *name,
@@ -300,7 +314,10 @@ void ls__embedding_kernel(ls__strbuf *text, const ls__matrix_form *form, const c
             "    u32 k = global_id(0), row = rows[global_id(1)] - first_row;\n"
             "    if (k >= elements || row >= count)\n"
             "        return;\n"
-            "    u64 place = ((u64)(row / 32) * elements + k) * 32 + row %% 32;\n"
+            "    u32 count_here = min(256u, elements - k / 256 * 256), a = k %% 8;\n"
+            "    u32 in_turn = a * (count_here / 8) + min(a, count_here %% 8) + k %% 256 / 8;\n"
+            "    u64 first = (u64)(row / 32) * elements + k / 256 * 256;\n"
+            "    u64 place = (first + in_turn) * 32 + row %% 32;\n"
             "    y[(u64)global_id(1) * elements + k] = %smatrix[place]);\n",
             float_type(form), float_open(form));
     else
