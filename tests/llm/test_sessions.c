@@ -390,6 +390,9 @@ static void models_that_cannot_be(void **state)
     number = 7;
     assert_refused("llama.rope.dimension_count", &number, 4, 26 + value, LS_E_FORMAT,
                    "7 elements of a head are no pairs");
+    number = LS_GGUF_TYPE_Q8_0;
+    assert_refused("blk.1.ffn_norm.weight", &number, 4, 21 + 4 + 8, LS_E_UNSUPPORTED,
+                   "tensor blk.1.ffn_norm.weight is of type Q8_0, not of floats");
     assert_refused("blk.1.ffn_up", "q", 1, 11, LS_E_NOT_FOUND, "no tensor blk.1.ffn_up.weight");
 }
 
@@ -411,6 +414,68 @@ static void shards_have_whole_panels(void **state)
                                        "kernel can be given 8191");
     ls_device_memory(device, &memory);
     assert_int_equal(memory.peak_bytes, 0);
+    ls_gguf_destroy(&gguf);
+    OK(ls_device_destroy(&device, error));
+}
+
+static ls_device *open_with_budget(uint64_t bytes)
+{
+    ls_device *device = NULL;
+    ls_device_params params = LS_DEVICE_PARAMS_INIT;
+    params.name = "cpu";
+    params.threads = 1;
+    params.cache_path = "llm-sessions-cache";
+    params.budget_bytes = bytes;
+    OK(ls_device_open(&params, &device, error));
+    return device;
+}
+
+/* What does not fit says how many bytes it has, and leaves nothing behind. */
+static void memory_that_is_not_there(void **state)
+{
+    ls_gguf *gguf = NULL;
+    ls_model *model = NULL;
+    ls_session *session = NULL;
+    ls_error error = {0};
+    ls_model_info info = {.struct_size = sizeof info};
+    ls_memory_info memory = {.struct_size = sizeof memory};
+    ls_device *device = open_device("cpu", 1);
+    if (!device)
+        return;
+    ls_model_params params = LS_MODEL_PARAMS_INIT;
+    ls_session_params asked = LS_SESSION_PARAMS_INIT;
+    OK(ls_gguf_open(mixed_path, &gguf, error));
+    params.gguf = gguf;
+    params.device = device;
+    OK(ls_model_load(&params, &model, error));
+    ls_model_describe(model, &info);
+    ls_device_memory(device, &memory);
+    uint64_t needed = memory.used_bytes;
+    ls_model_destroy(&model);
+    OK(ls_device_destroy(&device, error));
+    assert_true(needed >= info.weight_bytes);
+
+    params.device = device = open_with_budget(needed / 2);
+    assert_int_equal(ls_model_load(&params, &model, &error), LS_E_OUT_OF_MEMORY);
+    assert_null(model);
+    assert_non_null(strstr(error.message, " bytes: 0 of "));
+    ls_device_memory(device, &memory);
+    assert_int_equal(memory.used_bytes, 0);
+    OK(ls_device_destroy(&device, error));
+
+    params.device = device = open_with_budget(needed + (1 << 20));
+    OK(ls_model_load(&params, &model, error));
+    asked.context = 256;
+    asked.chunk = 256;
+    assert_int_equal(ls_session_create(model, &asked, &session, &error), LS_E_OUT_OF_MEMORY);
+    assert_null(session);
+    assert_non_null(strstr(error.message, " are left"));
+    ls_device_memory(device, &memory);
+    assert_int_equal(memory.used_bytes, needed);
+    asked.chunk = 4;
+    OK(ls_session_create(model, &asked, &session, error)); /* a smaller one fits */
+    ls_session_destroy(&session);
+    ls_model_destroy(&model);
     ls_gguf_destroy(&gguf);
     OK(ls_device_destroy(&device, error));
 }
@@ -490,6 +555,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(sessions_say_what_they_cannot),
         cmocka_unit_test(models_that_cannot_be),
         cmocka_unit_test(shards_have_whole_panels),
+        cmocka_unit_test(memory_that_is_not_there),
         cmocka_unit_test(not_finite_is_located),
     };
     if (argc < 5)
