@@ -87,8 +87,8 @@ typedef struct code { /* one function */
 } code;
 
 /* --- kernel.c, function.c --------------------------------------------------------------------- */
-ls_status ls__ptx_emit_kernel(generator *g, const ls__ir_function *kernel,
-                              ls__ptx_kernel *out, ls_error *error);
+ls_status ls__ptx_emit_kernel(generator *g, const ls__ir_function *kernel, ls__ptx_kernel *out,
+                              ls_error *error);
 /* Sets up *c for `function`, whose LLVM function has been added as `llvm_function`: tables, the
  * entry block. */
 void ls__ptx_begin(code *c, generator *g, const ls__ir_function *function,

@@ -38,6 +38,19 @@ void ls__ptx_begin(code *c, generator *g, const ls__ir_function *function,
     ls__llvm_add_attribute(e, llvm_function, "nounwind");
 }
 
+/* LLVM clears less than 128 bytes at once by wide stores, more by a loop over single bytes. */
+static void clear_local(code *c, lv place, uint32_t size, uint32_t alignment)
+{
+    enum { AT_ONCE = 64, MOST = 4096 };
+    unit *u = &c->u;
+    uint32_t step = size <= MOST ? AT_ONCE : size;
+    for (uint32_t at = 0; at < size; at += step) {
+        uint32_t bytes = size - at < step ? size - at : step;
+        u->l->BuildMemSet(u->b, mk_at(u, place, mk_i64(u, at)), u->l->ConstInt(u->e->i8, 0, 0),
+                          mk_i64(u, bytes), alignment);
+    }
+}
+
 static void make_places(code *c)
 {
     unit *u = &c->u;
@@ -54,8 +67,7 @@ static void make_places(code *c)
         uint32_t alignment = o->alignment < OBJECT_ALIGNMENT ? OBJECT_ALIGNMENT : o->alignment;
         c->locals[i] = l->BuildAlloca(u->b, l->ArrayType2(u->e->i8, o->size), "");
         l->SetAlignment(c->locals[i], alignment);
-        l->BuildMemSet(u->b, c->locals[i], l->ConstInt(u->e->i8, 0, 0), mk_i64(u, o->size),
-                       alignment);
+        clear_local(c, c->locals[i], o->size, alignment);
     }
     ls__ptx_leave_entry(c, here);
 }
