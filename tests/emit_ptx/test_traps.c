@@ -318,6 +318,39 @@ static void endless_loops_stay_and_look(void **state)
     ls__mem_free(text);
 }
 
+/* Else some would wait for others that have left, or go on with what those have not computed. */
+static void lanes_that_wait_for_each_other_stop_together(void **state)
+{
+    char *text =
+        text_of("kernel void k(u32 n, u32 *y)\n"
+                "{ shared u32 t[64]; for (u32 i = 0u; i < n; i++)\n"
+                "  { t[local_index()] += i; barrier(); y[0] = t[i & 63u]; barrier(); } }\n",
+                "sm_75", LS_OK);
+    assert_int_equal(count(text, "bar.red.or.pred"), 2); /* at the start, in the loop */
+    assert_int_equal(count(text, "bar.sync"), 2);
+    assert_int_equal(count(text, "st.shared.v4"), 1);
+    ls__mem_free(text);
+    text = text_of("kernel void k(u32 n, u32 *y)\n"
+                   "{ u32 i = n; while (i != y[0]) { i = i * 3u + global_id(0); }\n"
+                   "  barrier(); y[global_id(0)] = i; }\n",
+                   "sm_75", LS_OK);
+    assert_int_equal(count(text, "bar.red.or.pred"), 1); /* each leaves this loop alone */
+    assert_int_equal(count(text, "ld.volatile.global.u32"), 3);
+    ls__mem_free(text);
+}
+
+/* The first trap of a lane counts, so the key of one that has trapped is not lowered again. */
+static void traps_go_through_one_function(void **state)
+{
+    char *text = text_of("kernel void k(u32 n, u32 *y)\n"
+                         "{ if (y[0] == n) trap(1u); if (y[1] == n) trap(2u); y[2] = 1u; }\n",
+                         "sm_75", LS_OK);
+    assert_int_equal(count(text, "atom.global.min.u64"), 1);
+    assert_int_equal(count(text, "atom.global.cas.b32"), 1);
+    assert_int_equal(count(text, "call.uni"), 2);
+    ls__mem_free(text);
+}
+
 static void grid_barriers_need_a_target(void **state)
 {
     static const char source[] = "kernel void k(u32 *y)\n"
@@ -386,6 +419,8 @@ int main(void)
         cmocka_unit_test(products_of_bytes_are_one_instruction),
         cmocka_unit_test(stores_stay),
         cmocka_unit_test(endless_loops_stay_and_look),
+        cmocka_unit_test(lanes_that_wait_for_each_other_stop_together),
+        cmocka_unit_test(traps_go_through_one_function),
         cmocka_unit_test(grid_barriers_need_a_target),
         cmocka_unit_test(too_much_shared_memory_is_an_error),
         cmocka_unit_test(the_lint_sees),
