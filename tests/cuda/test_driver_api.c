@@ -114,6 +114,7 @@ static void test_pools(void **state)
     good(cu.cuMemsetD32Async(a, 77, 16, stream));
     good(cu.cuMemcpyDtoHAsync_v2(&word, a + 60, 4, stream));
     good(cu.cuMemFreeAsync(a, stream));
+    assert_int_equal(cu.cuMemFreeAsync(a, stream), CUDA_ERROR_INVALID_VALUE);
     good(cu.cuStreamSynchronize(stream));
     assert_int_equal(word, 77);
     assert_int_equal(cu.cuMemsetD32Async(a, 1, 1, stream), CUDA_ERROR_INVALID_VALUE);

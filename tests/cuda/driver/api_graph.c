@@ -34,7 +34,9 @@ API cuGraphCreate(CUgraph *result, unsigned flags)
         return CUDA_ERROR_INVALID_VALUE;
     graph *g = driver_need(calloc(1, sizeof *g));
     g->context = c;
+    pthread_mutex_lock(&driver_lock);
     c->live_graphs++;
+    pthread_mutex_unlock(&driver_lock);
     *result = g;
     return CUDA_SUCCESS;
 }
@@ -57,7 +59,9 @@ API cuGraphDestroy(CUgraph g)
         free(node->before);
         free(node);
     }
+    pthread_mutex_lock(&driver_lock);
     g->context->live_graphs--;
+    pthread_mutex_unlock(&driver_lock);
     free(g);
     return CUDA_SUCCESS;
 }
@@ -226,7 +230,9 @@ API cuGraphExecDestroy(CUgraphExec e)
         return CUDA_ERROR_INVALID_VALUE;
     for (size_t i = 0; i < e->count; i++)
         clear(&e->nodes[i]);
+    pthread_mutex_lock(&driver_lock);
     e->context->live_execs--;
+    pthread_mutex_unlock(&driver_lock);
     free(e->nodes);
     free(e->origins);
     free(e);

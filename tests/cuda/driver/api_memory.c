@@ -158,7 +158,7 @@ static allocation *begins_at(context *c, uint64_t address, bool host)
 {
     pthread_mutex_lock(&driver_lock);
     allocation *a = memory_find(c, address, 1);
-    if (a && (a->start != address || a->host != host)) {
+    if (a && (a->start != address || a->host != host || a->leaving)) {
         memory_release(a);
         a = NULL;
     }
@@ -196,6 +196,7 @@ API cuMemFreeAsync(CUdeviceptr address, CUstream stream)
     if (!a)
         return CUDA_ERROR_INVALID_VALUE;
     work *w = work_create(WORK_FREE);
+    a->leaving = true;
     w->memory = a;
     return stream_submit(stream_of(c, stream), w);
 }
@@ -235,7 +236,9 @@ API cuMemPoolCreate(CUmemoryPool *result, const CUmemPoolProps *properties)
     pool *p = driver_need(calloc(1, sizeof *p));
     p->context = c;
     p->most = properties->maxSize;
+    pthread_mutex_lock(&driver_lock);
     c->live_pools++;
+    pthread_mutex_unlock(&driver_lock);
     *result = p;
     return CUDA_SUCCESS;
 }
@@ -400,6 +403,17 @@ static unsigned char *place_of(context *c, int type, const void *host, uint64_t 
     return *held ? (*held)->bytes + (address - (*held)->start) : NULL;
 }
 
+/* A word is copied whole: kernels may be looking at it. */
+static void copy_bytes(unsigned char *to, const unsigned char *from, size_t size)
+{
+    if (size == 4 && ((uintptr_t)to | (uintptr_t)from) % 4 == 0)
+        __atomic_store_n((uint32_t *)(void *)to,
+                         __atomic_load_n((const uint32_t *)(const void *)from, __ATOMIC_ACQUIRE),
+                         __ATOMIC_RELEASE);
+    else
+        memmove(to, from, size);
+}
+
 static CUresult copy_row(context *c, const work *w, size_t y, size_t z)
 {
     const CUDA_MEMCPY3D *m = &w->copy;
@@ -415,7 +429,7 @@ static CUresult copy_row(context *c, const work *w, size_t y, size_t z)
         place_of(c, m->dstMemoryType, m->dstHost ? (unsigned char *)m->dstHost + to_at : NULL,
                  m->dstDevice + to_at, m->WidthInBytes, &to_held);
     if (from && to)
-        memmove(to, from, m->WidthInBytes);
+        copy_bytes(to, from, m->WidthInBytes);
     pthread_mutex_lock(&driver_lock);
     memory_release(from_held);
     memory_release(to_held);

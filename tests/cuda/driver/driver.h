@@ -65,6 +65,7 @@ typedef struct allocation {
     unsigned char *bytes;
     bool owned; /* else registered memory of the host */
     bool host;
+    bool leaving; /* a stream is to free it */
     pool *pool;
     unsigned references;
 } allocation;
