@@ -2,8 +2,7 @@
 /*
  * The part of the CUDA driver's binary interface that the emulated driver has: types, numbers,
  * structures. Facts of that interface, in declarations of our own; handles are objects of the
- * emulated driver. ../test_facts.c compares what src/device/cuda has of them with cuda.h, and the
- * two are each other's test.
+ * emulated driver. ../test_driver_header.c calls it through NVIDIA's header where that is installed.
  */
 #ifndef EMULATED_CUDA_ABI_H
 #define EMULATED_CUDA_ABI_H
