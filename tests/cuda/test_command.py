@@ -6,6 +6,7 @@ the reference; so do prepared batches in any form.
 usage: test_command.py LOCKSTEP ROOT
 """
 
+import os
 import pathlib
 import re
 import sys
@@ -17,6 +18,14 @@ import cli  # noqa: E402  (its folder is known from the arguments)
 class Engines(cli.Case):
     def test_it_is_emulated_and_says_so(self):
         self.assertRegex(self.good("devices"), r"(?m)^cuda:0 +cpu +emulated")
+
+    def test_everything_is_given_back(self):
+        environment = dict(os.environ, LOCKSTEP_EMULATED_CUDA="report")
+        result = self.run_command("run", "--no-cache", "--device", "cuda:0", "--repeat", "3", "--global", "100",
+                                  "saxpy.kc", "n=100", "a=2", "x=iota:f32:100", "y=fill:f32:100:1", env=environment)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stderr, "context ends with 0 allocations, 0 streams, 0 events, 0 modules, 0 graphs, "
+                                        "0 executables, 0 pools")
 
     def test_cosim(self):
         for form in ("compiled", "table"):

@@ -389,6 +389,56 @@ static void refusals_fail_and_the_device_goes_on(void **state)
     contract_close(&f);
 }
 
+/* Where a graph cannot be made or updated, the batch runs without. */
+static void refused_graphs_change_nothing(void **state)
+{
+    (void)state;
+    static const char *const settings[] = {"", "graph:1=oom", "graph_update:2=update_failure",
+                                           "graph_update:1=not_supported"};
+    for (size_t i = 0; i < COUNT(settings); i++) {
+        fixture f = open_in_mode("graphs");
+        ls_program *program =
+            contract_program(&f, "kernel void plus(u32 k, u32 *y) { y[global_id(0)] += k; }\n");
+        ls_buffer *y = contract_buffer_u32(&f, NULL, 64);
+        ls_range range = WHOLE(y);
+        uint32_t k = 0, expected = 0;
+        ls_scalar_link link = {0, 0, 4};
+        ls_batch *batch = NULL;
+        ls_prepared *prepared = NULL;
+        ls_dispatch d = LS_DISPATCH_INIT;
+        d.kernel = contract_kernel(program, "plus");
+        d.global_size[0] = 64;
+        d.buffers = &range;
+        d.buffer_count = 1;
+        d.scalars = &k;
+        d.scalar_bytes = sizeof k;
+        d.links = &link;
+        d.link_count = 1;
+        OK(ls_batch_create(f.device, &batch, error));
+        OK(ls_batch_dispatch(batch, &d, error));
+        OK(ls_batch_dispatch(batch, &d, error));
+        OK(ls_prepare(batch, &prepared, error));
+        configure(settings[i]);
+        for (k = 1; k < 8; k++) {
+            ls_submit_params params = LS_SUBMIT_PARAMS_INIT;
+            ls_fence *fence = NULL;
+            params.parameters = &k;
+            params.parameter_bytes = sizeof k;
+            OK(ls_submit_prepared(f.stream, prepared, &params, &fence, error));
+            OK(ls_fence_wait(fence, LS_FOREVER, NULL, error));
+            ls_fence_destroy(&fence);
+            expected += 2 * k;
+            contract_expect_u32(y, 63, expected);
+        }
+        configure("");
+        ls_prepared_destroy(&prepared);
+        ls_batch_destroy(&batch);
+        ls_buffer_destroy(&y);
+        ls_program_destroy(&program);
+        contract_close(&f);
+    }
+}
+
 /* A fault of the context, or a lost device: indeterminate, and the memory is never used again. Runs
  * in a process of its own, as the context is broken for good. */
 static int lose_device(const char *settings)
@@ -582,6 +632,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(grid_barriers_whole_and_split_agree),
         cmocka_unit_test(what_is_done_is_counted),
         cmocka_unit_test(refusals_fail_and_the_device_goes_on),
+        cmocka_unit_test(refused_graphs_change_nothing),
         cmocka_unit_test(a_damaged_cache_is_built_again),
         cmocka_unit_test_prestate(faults_of_the_context_are_indeterminate, argv[0]),
     };

@@ -297,9 +297,12 @@ static ls__cuda_end run(ls__cuda_recorder *r, ls__cuda_prepared *p)
     ls__cuda_executor *executor = r->executor;
     ls__cuda_end end = ls__cuda_check(r, ls__cuda_segment_begin(executor, &p->segment, r->timed),
                                       "record an event");
-    if (end == LS__CUDA_GOES_ON)
-        end = ls__cuda_check(r, r->cu->GraphLaunch(p->executable, executor->stream),
-                             "launch a graph");
+    if (end == LS__CUDA_GOES_ON) {
+        p->refused = r->cu->GraphLaunch(p->executable, executor->stream);
+        end = ls__cuda_check(r, p->refused, "launch a graph");
+    }
+    if (end == LS__CUDA_REFUSED) /* nothing has run */
+        return LS__CUDA_UNPREPARED;
     if (end != LS__CUDA_GOES_ON)
         return end;
     r->job->result.graph_launches++;
@@ -341,27 +344,35 @@ void ls__cuda_replayed_plain(ls__cuda_prepared *p, uint64_t ns)
     p->started = true;
 }
 
+/* After a graph could not be made, updated or launched: whether the job runs without. */
+static bool give_up(ls__cuda_recorder *r, ls__cuda_prepared *p, ls__cuda_end *end)
+{
+    drop_graph(r->cu, p);
+    p->failures++;
+    r->job->result = (ls__job_result){.failed_command = UINT32_MAX};
+    r->sequence = 0;
+    r->idle = true;
+    r->may_trap = false;
+    if (p->refused == LS__CU_SUCCESS || ls__cuda_is_refusal(p->refused))
+        return true;
+    *end = ls__cuda_check(r, p->refused, "make a graph");
+    return false;
+}
+
 bool ls__cuda_replay(ls__cuda_recorder *r, ls__cuda_prepared *p, ls__cuda_end *end)
 {
     if (!p->started || r->job->rows || p->failures >= MOST_FAILURES || !prefers_graph(p))
         return false;
     uint64_t begun = ls__os_now_ns();
+    p->refused = LS__CU_SUCCESS;
     bool made = make_room(r, p) && p->executable && walk(r, p), updated = made;
     if (!made && p->refused == LS__CU_SUCCESS)
         made = p->segment.host && make_graph(r, p);
-    if (!made) {
-        drop_graph(r->cu, p);
-        p->failures++;
-        r->job->result = (ls__job_result){.failed_command = UINT32_MAX};
-        r->sequence = 0;
-        r->idle = true;
-        r->may_trap = false;
-        if (p->refused == LS__CU_SUCCESS || ls__cuda_is_refusal(p->refused))
-            return false;
-        *end = ls__cuda_check(r, p->refused, "make a graph");
-        return true;
-    }
+    if (!made)
+        return !give_up(r, p, end);
     *end = run(r, p);
+    if (*end == LS__CUDA_UNPREPARED)
+        return !give_up(r, p, end);
     if (*end == LS__CUDA_GOES_ON && updated && p->graph_tries < TRIES)
         keep_least(&p->graph_ns, &p->graph_tries, ls__os_now_ns() - begun);
     return true;
