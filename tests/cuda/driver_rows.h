@@ -34,13 +34,14 @@ static inline void row_text(const row *r, char *text, size_t size)
     }
     char width = r->widths[0];
     snprintf(text, size,
-             HEADER ".visible .entry k(.param .u64 p) {\n"
-                    ".reg .pred %%p<10>; .reg .b16 %%h<10>; .reg .b32 %%r<10>; .reg .b64 %%d<11>;\n"
-                    "ld.param.u64 %%d9, [p]; mov.u32 %%r8, %%tid.x;\n"
-                    "and.b32 %%r9, %%r8, 1; setp.eq.u32 %%p9, %%r9, 0;\n"
-                    "%s\n@%%p9 %s %s%s;\n%s"
-                    "mul.wide.u32 %%d10, %%r8, 8; add.s64 %%d10, %%d10, %%d9;\n"
-                    "st.global.u64 [%%d10+64], %%d8; ret; }\n",
+             ".version 7.8\n.target sm_90\n.address_size 64\n" /* for all instructions */
+             ".visible .entry k(.param .u64 p) {\n"
+             ".reg .pred %%p<10>; .reg .b16 %%h<10>; .reg .b32 %%r<10>; .reg .b64 %%d<11>;\n"
+             "ld.param.u64 %%d9, [p]; mov.u32 %%r8, %%tid.x;\n"
+             "and.b32 %%r9, %%r8, 1; setp.eq.u32 %%p9, %%r9, 0;\n"
+             "%s\n@%%p9 %s %s%s;\n%s"
+             "mul.wide.u32 %%d10, %%r8, 8; add.s64 %%d10, %%d10, %%d9;\n"
+             "st.global.u64 [%%d10+64], %%d8; ret; }\n",
              loads, r->mnemonic, operands, r->widths + count,
              width == '1'   ? "selp.b64 %d8, 1, 0, %p0;\n"
              : width == '2' ? "cvt.u64.u16 %d8, %h0;\n"
