@@ -351,6 +351,19 @@ static void traps_go_through_one_function(void **state)
     ls__mem_free(text);
 }
 
+static void short_loops_keep_arrays_in_registers(void **state)
+{
+    char *text = text_of("kernel void k(u32 n, const f32 *x, f32 *y)\n"
+                         "{ f32 sums[8]; for (u32 j = 0u; j < 8u; j++) sums[j] = 0.0f;\n"
+                         "  for (u32 i = 0u; i < n; i++) for (u32 j = 0u; j < 8u; j++)\n"
+                         "    sums[j] = sums[j] + x[i * 8u + j];\n"
+                         "  for (u32 j = 0u; j < 8u; j++) y[j] = sums[j]; }\n",
+                         "sm_75", LS_OK);
+    assert_int_equal(count(text, ".local"), 0);
+    assert_int_equal(count(text, "add.rn.f32"), 8);
+    ls__mem_free(text);
+}
+
 static void grid_barriers_need_a_target(void **state)
 {
     static const char source[] = "kernel void k(u32 *y)\n"
@@ -421,6 +434,7 @@ int main(void)
         cmocka_unit_test(endless_loops_stay_and_look),
         cmocka_unit_test(lanes_that_wait_for_each_other_stop_together),
         cmocka_unit_test(traps_go_through_one_function),
+        cmocka_unit_test(short_loops_keep_arrays_in_registers),
         cmocka_unit_test(grid_barriers_need_a_target),
         cmocka_unit_test(too_much_shared_memory_is_an_error),
         cmocka_unit_test(the_lint_sees),

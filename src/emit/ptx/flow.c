@@ -50,11 +50,15 @@ static void emit_switch(code *c, const ls__ir_inst *inst, const frame *f)
     }
 }
 
+enum { SHORT_TRIPS = 64 }; /* may be unrolled, so that local arrays become registers */
+
 static void emit_loop(code *c, const ls__ir_inst *inst, const frame *f)
 {
     unit *u = &c->u;
     const ls__ir_inst *last = inst->regions[1]->last;
     lb head = mk_block(u), round = mk_block(u);
+    uint64_t bound = ls__ir_loop_bound(u->function, inst);
+    u->e->has_short_loops |= bound != 0 && bound <= SHORT_TRIPS;
     mk_br(u, head);
     mk_begin(u, head);
     ls__ptx_region(c, inst->regions[0]);
