@@ -131,6 +131,73 @@ static void downloads_behind_a_trap_do_not_happen(void **state)
     }
 }
 
+/* A fill, a copy or an upload behind a launch that traps does not happen. */
+static void transfers_behind_a_trap_do_not_happen(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < 3; kind++) {
+        fixture f = open_in_mode("plain");
+        ls_program *program =
+            contract_program(&f, "kernel void stop(u32 *y) { y[global_id(0)] = 7; trap(3); }\n");
+        ls_buffer *y = contract_buffer_u32(&f, NULL, 64), *z = contract_buffer_u32(&f, NULL, 64);
+        ls_range from = WHOLE(y), to = WHOLE(z);
+        ls_batch *batch = NULL;
+        ls_fence *fence = NULL;
+        ls_receipt r = {.struct_size = sizeof r};
+        uint32_t values[64] = {9};
+        ls_dispatch d = LS_DISPATCH_INIT;
+        d.kernel = contract_kernel(program, "stop");
+        d.global_size[0] = 64;
+        d.buffers = &from;
+        d.buffer_count = 1;
+        OK(ls_batch_create(f.device, &batch, error));
+        OK(ls_batch_dispatch(batch, &d, error));
+        if (kind == 0)
+            OK(ls_batch_fill(batch, to, &(uint32_t){5}, 4, NULL, error));
+        else if (kind == 1)
+            OK(ls_batch_copy(batch, to, from, NULL, error));
+        else
+            OK(ls_batch_upload(batch, to, LS_MEM_U32, values, NULL, error));
+        OK(ls_submit(f.stream, batch, NULL, &fence, error));
+        ls_fence_wait(fence, 60 * SECOND, &r, NULL);
+        assert_true(r.trapped);
+        contract_expect_u32(z, 0, 0);
+        ls_fence_destroy(&fence);
+        ls_batch_destroy(&batch);
+        ls_buffer_destroy(&y);
+        ls_buffer_destroy(&z);
+        ls_program_destroy(&program);
+        contract_close(&f);
+    }
+}
+
+/* Large downloads are whole when the batch has ended, and what follows them does not change them.
+ */
+static void transfers_beside_kernels_are_in_order(void **state)
+{
+    (void)state;
+    enum { BYTES = 1 << 20 };
+    static uint8_t first[BYTES], second[BYTES];
+    fixture f = open_in_mode("beside");
+    ls_buffer *y = contract_buffer(&f, BYTES, LS_MEM_NONE);
+    for (uint8_t round = 1; round < 12; round++) {
+        ls_batch *batch = NULL;
+        uint8_t other = (uint8_t)(round + 100);
+        OK(ls_batch_create(f.device, &batch, error));
+        OK(ls_batch_fill(batch, WHOLE(y), &round, 1, NULL, error));
+        OK(ls_batch_download(batch, WHOLE(y), LS_MEM_NONE, first, NULL, error));
+        OK(ls_batch_fill(batch, WHOLE(y), &other, 1, NULL, error));
+        OK(ls_batch_download(batch, WHOLE(y), LS_MEM_NONE, second, NULL, error));
+        contract_run(&f, batch);
+        for (uint32_t i = 0; i < BYTES; i++)
+            if (first[i] != round || second[i] != other)
+                fail_msg("round %u, byte %u: %u, %u", round, i, first[i], second[i]);
+        ls_batch_destroy(&batch);
+    }
+    ls_buffer_destroy(&y);
+    contract_close(&f);
+}
+
 /* --- grid barriers ---------------------------------------------------------------------------- */
 static const char barriers[] =
     "kernel workgroup(32) void turn(u32 n, const u32 *x, u32 *sums, u32 *y)\n"
@@ -629,6 +696,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(random_batches_match_the_model),
         cmocka_unit_test(cut_launches_are_whole),
         cmocka_unit_test(downloads_behind_a_trap_do_not_happen),
+        cmocka_unit_test(transfers_behind_a_trap_do_not_happen),
+        cmocka_unit_test(transfers_beside_kernels_are_in_order),
         cmocka_unit_test(grid_barriers_whole_and_split_agree),
         cmocka_unit_test(what_is_done_is_counted),
         cmocka_unit_test(refusals_fail_and_the_device_goes_on),
