@@ -85,9 +85,10 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 }
 
 static const struct argp_option option_table[] = {
-    {"emit", KEY_EMIT, "ir|irb|spirv|spirv-text|ptx", 0,
-     "Text form (default) or binary form of the IR; or a kernel as a SPIR-V module, or as its "
-     "text, for which the command spirv-dis is needed; or PTX, which CUDA takes",
+    {"emit", KEY_EMIT, "FORM", 0,
+     "ir (default) or irb: the IR as text or in binary form; spirv or spirv-text: a kernel as a "
+     "SPIR-V module, or as its text, for which the command spirv-dis is needed; ptx: PTX, which "
+     "CUDA takes",
      0},
     {"kernel", 'k', "NAME", 0,
      "For SPIR-V: the kernel; may be left out when the file has only one. For PTX: this kernel "
