@@ -155,7 +155,9 @@ class MadeUp(unittest.TestCase):
     def test_it_cannot_begin(self):
         for options, says in ((["--device", "y:0"], "it is not there"), (["--device", "z"], "no device z"),
                               (["--build", SCRATCH / "none"], "there is no"),
-                              (["--out", SCRATCH / "none" / "a.json"], "cannot be written")):
+                              (["--out", SCRATCH / "none" / "a.json"], "cannot be written"),
+                              (["--out", SCRATCH], "it is a folder"), (["--out", ""], "cannot be written"),
+                              (["--out", "/proc/a.json"], "cannot be written")):
             status, table, text = run("--build", self.build, *options)
             self.assertEqual((status, text), (2, None), table)
             self.assertIn(says, table)
