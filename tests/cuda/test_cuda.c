@@ -506,6 +506,26 @@ static void refused_graphs_change_nothing(void **state)
     }
 }
 
+/* A device whose pinned memory cannot be had is not opened, and the error says how much that is. */
+static void no_staging_memory_is_an_error_with_bytes(void **state)
+{
+    (void)state;
+    for (int i = 1; i <= 3; i++) {
+        char settings[32];
+        ls_device_params params = LS_DEVICE_PARAMS_INIT;
+        ls_device *device = NULL;
+        ls_error error = {0};
+        params.name = device_name;
+        snprintf(settings, sizeof settings, "host_alloc:%d=oom", i);
+        configure(settings);
+        assert_int_equal(ls_device_open(&params, &device, &error), LS_E_OUT_OF_MEMORY);
+        assert_non_null(strstr(error.message, "2 x 4194304 bytes"));
+        configure("");
+        OK(ls_device_open(&params, &device, error));
+        OK(ls_device_destroy(&device, error));
+    }
+}
+
 /* A fault of the context, or a lost device: indeterminate, and the memory is never used again. Runs
  * in a process of its own, as the context is broken for good. */
 static int lose_device(const char *settings)
@@ -703,6 +723,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(refusals_fail_and_the_device_goes_on),
         cmocka_unit_test(refused_graphs_change_nothing),
         cmocka_unit_test(a_damaged_cache_is_built_again),
+        cmocka_unit_test(no_staging_memory_is_an_error_with_bytes),
         cmocka_unit_test_prestate(faults_of_the_context_are_indeterminate, argv[0]),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,8 @@
  * cannot fail. Who waits for the running job looks at its cancel flag (segment.c), so `cancel` has
  * work only for a job that is still in the queue.
  */
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -267,12 +269,17 @@ static ls_status make_parts(ls__cuda_executor *executor, ls_error *error)
     uint64_t bytes =
         ls__cuda_test_hooks.staging_bytes ? ls__cuda_test_hooks.staging_bytes : staging_bytes;
     ls__cu_result result = make_streams(executor);
-    if (result == LS__CU_SUCCESS)
-        result = make_constants(executor);
-    for (uint32_t i = 0; i < LS__CUDA_RING && result == LS__CU_SUCCESS; i++)
-        result = ls__cuda_segment_init(device, &executor->ring[i], bytes);
     if (result != LS__CU_SUCCESS)
         return ls__cuda_fail(device->cu, error, result, "make streams");
+    result = make_constants(executor);
+    for (uint32_t i = 0; i < LS__CUDA_RING && result == LS__CU_SUCCESS; i++)
+        result = ls__cuda_segment_init(device, &executor->ring[i], bytes);
+    if (result != LS__CU_SUCCESS) {
+        char what[80];
+        snprintf(what, sizeof what, "make staging memory of %d x %" PRIu64 " bytes", LS__CUDA_RING,
+                 bytes);
+        return ls__cuda_fail(device->cu, error, result, what);
+    }
     return ls__cuda_take(device, LS__CUDA_BARRIER_PLACE + sizeof(uint32_t), &executor->status,
                          error);
 }
