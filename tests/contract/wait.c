@@ -196,6 +196,53 @@ static void signals_are_left_to_the_program(void **state)
     bench_close(&b);
 }
 
+static volatile sig_atomic_t handled;
+static void on_signal(int number)
+{
+    handled = number;
+}
+
+/* Signals the thread that waits, and cancels what it waits for once its handler has run. */
+typedef struct interruption {
+    pthread_t waiter;
+    ls_fence *fence;
+    bool handled_in_time;
+} interruption;
+
+static void *interrupt_soon(void *argument)
+{
+    interruption *i = argument;
+    sleep_ms(50);
+    pthread_kill(i->waiter, SIGUSR2);
+    for (int tries = 0; tries < 2000 && !handled; tries++)
+        sleep_ms(5);
+    i->handled_in_time = handled;
+    OK(ls_fence_cancel(i->fence, 10 * SECOND, error));
+    return NULL;
+}
+
+static void handlers_run_while_a_thread_waits(void **state)
+{
+    fixture *f = *state;
+    if (!ls_device_caps(f->device)->cancel)
+        skip();
+    bench b = bench_open(f);
+    pthread_t thread;
+    struct sigaction action = {.sa_handler = on_signal}, before;
+    interruption i = {.waiter = pthread_self()};
+    handled = 0;
+    run_many(f, &b, 3); /* so that the thread that waits runs the next itself */
+    sigaction(SIGUSR2, &action, &before);
+    OK(ls_submit(f->stream, b.endless, NULL, &i.fence, error));
+    assert_int_equal(pthread_create(&thread, NULL, interrupt_soon, &i), 0);
+    REFUSED(LS_E_FAILED, ls_fence_wait(i.fence, LS_FOREVER, NULL, error));
+    pthread_join(thread, NULL);
+    sigaction(SIGUSR2, &before, NULL);
+    assert_true(i.handled_in_time);
+    ls_fence_destroy(&i.fence);
+    bench_close(&b);
+}
+
 const struct CMUnitTest contract_wait_tests[] = {
     TEST(nobody_needs_to_wait),
     TEST(what_a_thread_waits_for_can_be_cancelled),
@@ -203,5 +250,6 @@ const struct CMUnitTest contract_wait_tests[] = {
     TEST(several_threads_wait_for_one_fence),
     TEST(an_idle_device_uses_no_time),
     TEST(signals_are_left_to_the_program),
+    TEST(handlers_run_while_a_thread_waits),
 };
 const size_t contract_wait_count = COUNT(contract_wait_tests);

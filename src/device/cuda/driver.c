@@ -32,6 +32,13 @@ void ls__cuda_leave(const ls__cuda_guard *guard)
     pthread_sigmask(SIG_SETMASK, &guard->signals, NULL);
 }
 
+void ls__cuda_take_signals(const ls__cuda_guard *guard)
+{
+    sigset_t all;
+    pthread_sigmask(SIG_SETMASK, &guard->signals, &all);
+    pthread_sigmask(SIG_SETMASK, &all, NULL);
+}
+
 bool ls__cuda_is_refusal(ls__cu_result result)
 {
     switch (result) {

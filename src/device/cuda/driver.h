@@ -200,6 +200,8 @@ typedef struct ls__cuda_guard {
 /* The default floating-point environment, and no signals, until `leave`. */
 void ls__cuda_enter(ls__cuda_guard *guard);
 void ls__cuda_leave(const ls__cuda_guard *guard);
+/* Takes the signals that have come since `enter`, for who waits between calls. */
+void ls__cuda_take_signals(const ls__cuda_guard *guard);
 
 /* Whether after this result the context goes on as if the call had not been made. All others stand
  * for a device whose state nobody knows. */

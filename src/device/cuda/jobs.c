@@ -196,7 +196,9 @@ bool ls__cuda_run(ls__cuda_executor *executor, ls__job *job)
     if (!is_free)
         return false;
     ls__cuda_begin_calls(executor->device, &guard);
+    executor->waiter = &guard;
     run_job(executor, job);
+    executor->waiter = NULL;
     ls__cuda_end_calls(executor->device, &guard);
     pthread_mutex_lock(&executor->lock);
     executor->current = NULL;

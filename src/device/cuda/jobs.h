@@ -92,6 +92,7 @@ struct ls__cuda_executor {
     ls__job *first, *last;
     ls__job *current; /* the thread that runs it has all that follows */
     bool stopping;
+    const ls__cuda_guard *waiter; /* of the caller's thread that runs the job; else NULL */
     /* Kernels and what is ordered with them; uploads and downloads beside them; requests to stop.
      */
     ls__cu_stream stream, in, out, control;

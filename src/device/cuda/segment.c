@@ -124,6 +124,8 @@ static ls__cu_result wait_for(ls__cuda_executor *executor, ls__cu_event event, c
             ls__os_relax();
         else /* a part of what it has taken so far */
             ls__os_sleep_ns(waited / 16 < longest_ns ? waited / 16 : longest_ns);
+        if (waited >= awake_ns && executor->waiter)
+            ls__cuda_take_signals(executor->waiter);
     }
 }
 

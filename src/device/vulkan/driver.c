@@ -37,6 +37,13 @@ void ls__vulkan_leave(const ls__vulkan_guard *guard)
     pthread_sigmask(SIG_SETMASK, &guard->signals, NULL);
 }
 
+void ls__vulkan_take_signals(const ls__vulkan_guard *guard)
+{
+    sigset_t all;
+    pthread_sigmask(SIG_SETMASK, &guard->signals, &all);
+    pthread_sigmask(SIG_SETMASK, &all, NULL);
+}
+
 static const char *result_text(VkResult result)
 {
     switch (result) {

@@ -92,6 +92,8 @@ typedef struct ls__vulkan_guard {
 /* The default floating-point environment, and no signals, until `leave`. */
 void ls__vulkan_enter(ls__vulkan_guard *guard);
 void ls__vulkan_leave(const ls__vulkan_guard *guard);
+/* Takes the signals that have come since `enter`, for who waits between calls. */
+void ls__vulkan_take_signals(const ls__vulkan_guard *guard);
 
 /* The status that a result stands for, with `what` failed. */
 ls_status ls__vulkan_fail(ls_error *error, VkResult result, const char *what);

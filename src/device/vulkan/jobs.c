@@ -163,7 +163,7 @@ static ls_status report(ls__vulkan_recorder *r, ls__vulkan_end end)
 }
 
 /* Under the lock. */
-static void begin_job(ls__vulkan_executor *executor, ls__job *job, bool alone)
+static void begin_job(ls__vulkan_executor *executor, ls__job *job, const ls__vulkan_guard *waiter)
 {
     volatile ls__spirv_status *status = ls__vulkan_status(executor);
     status->cancel = 0;
@@ -172,7 +172,7 @@ static void begin_job(ls__vulkan_executor *executor, ls__job *job, bool alone)
     status->trap_group = UINT32_MAX;
     executor->trapped = false;
     executor->current = job;
-    executor->alone = alone;
+    executor->waiter = waiter;
 }
 
 static void run_job(ls__vulkan_executor *executor, ls__job *job)
@@ -203,7 +203,7 @@ static void *executor_main(void *argument)
             executor->first = job->backend_data;
             if (!executor->first)
                 executor->last = NULL;
-            begin_job(executor, job, false);
+            begin_job(executor, job, NULL);
             pthread_mutex_unlock(&executor->lock);
             run_job(executor, job);
             pthread_mutex_lock(&executor->lock);
@@ -240,7 +240,7 @@ bool ls__vulkan_run(ls__vulkan_executor *executor, ls__job *job)
     pthread_mutex_lock(&executor->lock);
     bool is_free = !executor->current && !executor->first;
     if (is_free)
-        begin_job(executor, job, true);
+        begin_job(executor, job, &guard);
     pthread_mutex_unlock(&executor->lock);
     if (!is_free)
         return false;

@@ -107,7 +107,8 @@ struct ls__vulkan_executor {
     ls__job *current; /* the thread that runs it has all that follows */
     bool stopping;
     /* of the job that runs */
-    bool alone; /* nobody else can give it up */
+    /* Of the caller's thread that runs it: nobody else can give it up. NULL: our own does. */
+    const ls__vulkan_guard *waiter;
     VkCommandPool pool;
     VkSemaphore timeline;
     uint64_t value; /* last submitted */

@@ -247,10 +247,13 @@ static VkResult wait_for(ls__vulkan_executor *executor, const ls__vulkan_segment
         grace_ns = ls__vulkan_test_hooks.stuck_ns;
     for (;;) {
         VkResult result =
-            wait_once(executor, segment->value, executor->alone ? slice_ns : LS_FOREVER);
+            wait_once(executor, segment->value, executor->waiter ? slice_ns : LS_FOREVER);
         if (result != VK_TIMEOUT)
             return result;
-        if (!executor->alone || !atomic_load(&job->cancel))
+        if (!executor->waiter)
+            continue;
+        ls__vulkan_take_signals(executor->waiter);
+        if (!atomic_load(&job->cancel))
             continue;
         uint64_t now = ls__os_now_ns();
         ls__vulkan_status(executor)->cancel = 1;
