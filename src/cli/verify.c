@@ -148,7 +148,7 @@ static way *add_way(verify *v, const char *what)
 static void list_ways(verify *v, const char *device)
 {
     static const char *const targets[] = {"sse2", "avx2", "avx512", "neon"};
-    static const char *const devices[] = {"cpu", "vulkan", "reference"};
+    static const char *const devices[] = {"cpu", "vulkan", "cuda", "reference"};
     static const uint32_t chunks[] = {1, OTHER_CHUNK};
     char text[64];
     way *w;

@@ -50,6 +50,11 @@ class Engines(cli.Case):
             found.add((result.stdout, re.search("logits: ([0-9a-f]{64})", result.stderr)[1]))
         self.assertEqual(len(found), 1)
 
+    def test_a_model_is_verified_on_it(self):
+        text = self.good("verify", "-m", "model.gguf", "-n", "2", "--slow-tokens", "0", timeout=250)
+        self.assertIn("equal    device cuda\n", text)
+        self.assertIn("equal    device cuda, cache of f32\n", text)
+
 
 if __name__ == "__main__":
     cli.main()
