@@ -50,27 +50,33 @@ static void memory_is_zeroed_and_aligned(void **state)
     ls__arena_finish(&arena);
 }
 
-/* What one arena gives back serves the next one, zeroed, but for a very large piece. */
-static void blocks_are_kept(void **state)
+/* Takes blocks from `spare` before it asks for memory, which it does not get when it may not. */
+static void use_and_give_back(struct ls__arena_block **spare, bool may_ask)
 {
     ls__oom oom;
     ls__arena arena;
+    ls__arena_init(&arena, &oom, 0);
+    arena.spare = spare;
+    assert_int_equal(setjmp(oom.jump), 0);
+    if (!may_ask)
+        ls__mem_fail_after(1);
+    for (size_t size = 1; size < 3000000; size = size * 3 + 1) {
+        unsigned char *bytes = ls__arena_alloc(&arena, 1, size);
+        for (size_t i = 0; i < size; i++)
+            assert_int_equal(bytes[i], 0);
+        memset(bytes, 0xff, size);
+    }
+    ls__mem_fail_after(0);
+    ls__arena_alloc(&arena, 5, 1 << 20);
+    ls__arena_finish(&arena);
+}
+
+/* What one arena gives back serves the next one, zeroed, but for a very large piece. */
+static void blocks_are_kept(void **state)
+{
     struct ls__arena_block *spare = NULL;
     for (int round = 0; round < 3; round++) {
-        ls__arena_init(&arena, &oom, 0);
-        arena.spare = &spare;
-        assert_int_equal(setjmp(oom.jump), 0);
-        if (round)
-            ls__mem_fail_after(1);
-        for (size_t size = 1; size < 3000000; size = size * 3 + 1) {
-            unsigned char *bytes = ls__arena_alloc(&arena, 1, size);
-            for (size_t i = 0; i < size; i++)
-                assert_int_equal(bytes[i], 0);
-            memset(bytes, 0xff, size);
-        }
-        ls__mem_fail_after(0);
-        ls__arena_alloc(&arena, 5, 1 << 20);
-        ls__arena_finish(&arena);
+        use_and_give_back(&spare, round == 0);
         assert_non_null(spare);
     }
     ls__arena_free_spare(&spare);
