@@ -305,7 +305,7 @@ static ls_status make_plan(ls__cli_cosim_job *c, ls_error *error)
     return status;
 }
 
-static ls_status open_waves(ls__cli_cosim_job *c, ls_error *error)
+static ls_status choose_waves(ls__cli_cosim_job *c, ls_error *error)
 {
     ls_design_info info = {.struct_size = sizeof info};
     ls_design_describe(c->bench.design, &info);
@@ -360,9 +360,15 @@ static ls_status read_commands(ls__cli_cosim_job *c, ls_error *error)
     return status;
 }
 
-static ls_status open_dump(ls__cli_cosim_job *c, ls_error *error)
+/* The files that grow during a run, last: opening them empties them. */
+static ls_status open_outputs(ls__cli_cosim_job *c, ls_error *error)
 {
-    return c->dump_dff ? ls__dump_create(c->bench.design, c->dump_dff, &c->dump, error) : LS_OK;
+    ls_status status = ls__waves_open(c->waves, error);
+    if (status == LS_OK && c->dump)
+        status = ls__dump_open(c->dump, c->dump_dff, error);
+    if (status == LS_OK && c->record)
+        status = ls__os_appender_open(c->record, 0, &c->record_file, error);
+    return status;
 }
 
 static ls_status make_run(ls__cli_cosim_job *c, ls_error *error)
@@ -384,7 +390,7 @@ static ls_status make_run(ls__cli_cosim_job *c, ls_error *error)
         .compat = c->bench.compat,
         .live_source = UINT32_MAX,
         .live = ls__cli_cosim_live,
-        .record = c->record_file ? ls__cli_cosim_record : NULL,
+        .record = c->record ? ls__cli_cosim_record : NULL,
         .byte = ls__cli_cosim_byte,
         .message = ls__cli_cosim_message,
         .progress = ls__cli_cosim_progress,
@@ -427,12 +433,12 @@ static ls_status open_all(ls__cli_cosim_job *c, ls_error *error)
     if (status == LS_OK)
         status = ls__cli_cosim_open_io(c, error);
     if (status == LS_OK)
-        status = open_waves(c, error);
-    if (status == LS_OK)
-        status = open_dump(c, error);
+        status = choose_waves(c, error);
+    if (status == LS_OK && c->dump_dff)
+        status = ls__dump_create(c->bench.design, &c->dump, error);
     if (status == LS_OK)
         status = make_run(c, error);
-    return status;
+    return status == LS_OK ? open_outputs(c, error) : status;
 }
 
 /* --- running ---------------------------------------------------------------------------------- */

@@ -43,7 +43,7 @@ ls_status ls__cli_cosim_open_io(ls__cli_cosim_job *c, ls_error *error)
     c->lines = ls__mem_alloc(c->plan->peripheral_count, sizeof *c->lines);
     if (!c->lines)
         return ls__fail_oom(error, c->plan->peripheral_count * sizeof *c->lines);
-    return c->record ? ls__os_appender_open(c->record, 0, &c->record_file, error) : LS_OK;
+    return LS_OK;
 }
 
 /* --- out -------------------------------------------------------------------------------------- */

@@ -237,7 +237,8 @@ static ls_status open_all(job *j, ls_error *error)
     if (status != LS_OK)
         return status;
     params.sink = (ls_cosim_sink){on_changes, on_event, j};
-    return ls_cosim_create(j->bench.design, &params, &j->cosim, error);
+    status = ls_cosim_create(j->bench.design, &params, &j->cosim, error);
+    return status == LS_OK ? ls__waves_open(j->waves, error) : status;
 }
 
 static void show_progress(job *j)

@@ -39,8 +39,7 @@ static ls_status find_registers(ls__dump *d, ls_error *error)
     return d->words ? LS_OK : ls__fail_oom(error, widest / 8);
 }
 
-ls_status ls__dump_create(const ls_design *design, const char *path, ls__dump **dump,
-                          ls_error *error)
+ls_status ls__dump_create(const ls_design *design, ls__dump **dump, ls_error *error)
 {
     *dump = NULL;
     ls__dump *d = ls__mem_alloc(1, sizeof *d);
@@ -48,12 +47,15 @@ ls_status ls__dump_create(const ls_design *design, const char *path, ls__dump **
         return ls__fail_oom(error, sizeof *d);
     d->design = design;
     ls_status status = find_registers(d, error);
-    if (status == LS_OK)
-        status = ls__os_appender_open(path, 0, &d->file, error);
     if (status != LS_OK)
         ls__dump_close(&d, NULL);
     *dump = d;
     return status;
+}
+
+ls_status ls__dump_open(ls__dump *dump, const char *path, ls_error *error)
+{
+    return ls__os_appender_open(path, 0, &dump->file, error);
 }
 
 static void append_value(ls__strbuf *out, const uint64_t *words, uint32_t width)

@@ -18,8 +18,9 @@
 #define NONE UINT32_MAX
 
 typedef struct wave {
-    ls__vcd_writer *writer;
-    uint32_t *signals; /* of the design, ascending; [count] */
+    ls__wave_params params;
+    ls__vcd_writer *writer; /* NULL before ls__waves_open */
+    uint32_t *signals;      /* of the design, ascending; [count] */
     uint32_t count;
     uint32_t *of_trace; /* [trace_count]: number in `signals` or NONE */
     uint32_t *traces;   /* [count]: number in the trace */
@@ -124,9 +125,9 @@ static ls_status choose(const ls__waves *w, const ls__wave_params *p, wave *made
     return status;
 }
 
-static ls_status open_file(const ls__waves *w, const ls__wave_params *p, wave *made,
-                           ls_error *error)
+static ls_status open_file(const ls__waves *w, wave *made, ls_error *error)
 {
+    const ls__wave_params *p = &made->params;
     ls_status status = LS_OK;
     ls__vcd_signal *signals = ls__mem_alloc(made->count, sizeof *signals);
     if (!signals)
@@ -168,11 +169,10 @@ ls_status ls__waves_add(ls__waves *w, const ls__wave_params *params, ls_error *e
     wave *made = ls__mem_alloc(1, sizeof *made);
     if (!made)
         return ls__fail_oom(error, sizeof *made);
+    made->params = *params;
     made->from_edge = params->from_edge;
     made->to_edge = params->to_edge;
     ls_status status = choose(w, params, made, error);
-    if (status == LS_OK)
-        status = open_file(w, params, made, error);
     if (status != LS_OK) {
         destroy_wave(made, NULL);
         return status;
@@ -180,6 +180,14 @@ ls_status ls__waves_add(ls__waves *w, const ls__wave_params *params, ls_error *e
     made->next = w->first;
     w->first = made;
     return LS_OK;
+}
+
+ls_status ls__waves_open(ls__waves *w, ls_error *error)
+{
+    ls_status status = LS_OK;
+    for (wave *v = w->first; v && status == LS_OK; v = v->next)
+        status = open_file(w, v, error);
+    return status;
 }
 
 /* --- the trace -------------------------------------------------------------------------------- */

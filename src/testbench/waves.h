@@ -35,13 +35,16 @@ typedef struct ls__wave_params {
 ls_status ls__waves_create(const ls_design *design,
                            uint64_t (*time_of)(void *context, uint64_t edge), void *context,
                            ls__waves **waves, ls_error *error);
-/* Opens the file. Before ls__waves_trace. */
+/* Before ls__waves_trace. The texts must stay until ls__waves_open. */
 ls_status ls__waves_add(ls__waves *waves, const ls__wave_params *params, ls_error *error);
 /* Traces all signals, whatever the waveforms show. */
 void ls__waves_trace_all(ls__waves *waves);
 /* The signals to trace (ls_cosim_params): of all waveforms. */
 ls_status ls__waves_trace(ls__waves *waves, const uint32_t **trace, uint32_t *count,
                           ls_error *error);
+
+/* Opens the files, which empties them: when all is there that a run needs, before it begins. */
+ls_status ls__waves_open(ls__waves *waves, ls_error *error);
 
 /* Another window for all, when what was said is only known now; not after it has begun, or ended.
  */

@@ -324,6 +324,20 @@ class Cosim(cli.Case):
         self.bad("cosim", "counter.json", "--config", "config.json", "--instances", "3",
                  "--events", "e{instance}", "--report", "e2", says="'e2' is written twice")
 
+    def test_a_run_that_does_not_begin_empties_no_file(self):
+        self.write("old", "what was here")
+        for command in (("cosim", "counter.json", "--config", "config.json", "--workgroups", "100000",
+                         "--output-vcd", "old"),
+                        ("cosim", "counter.json", "--config", "config.json", "--workgroups", "100000",
+                         "--stimulus-vcd", "old"),
+                        ("cosim", "counter.json", "--config", "config.json", "--workgroups", "100000",
+                         "--dump-dff", "old"),
+                        ("sim", "counter.json", "stimulus.vcd", "old", "--workgroups", "100000")):
+            result = self.run_command(*command)
+            self.assertEqual(result.returncode, 1, command)
+            self.assertIn("workgroups", result.stderr)
+            self.assertEqual(self.path("old").read_text(), "what was here", command)
+
     def test_one_input_has_one_driver(self):
         def bad(says, **changes):
             self.config(**changes)
