@@ -83,7 +83,7 @@ static ls_status build_somewhere(ls_program *program, const ls_program_params *p
 }
 
 /* The second form of kernels that were split, for a device that can run them whole as well. Where
- * it cannot be built, all launches take the first; code made ahead has that alone. */
+ * it is too much for the device, all launches take the first; code made ahead has that alone. */
 static ls_status build_whole(ls_program *program, const ls__build_options *options, ls_error *error)
 {
     ls_device *device = program->device;
@@ -99,7 +99,7 @@ static ls_status build_whole(ls_program *program, const ls__build_options *optio
         return LS_OK;
     whole.whole = true;
     ls_status status = ls__build(device, program->module, &whole, &program->whole, &why);
-    if (status != LS_E_INDETERMINATE && status != LS_E_OUT_OF_MEMORY)
+    if (status == LS_OK || status == LS_E_LIMIT || status == LS_E_UNSUPPORTED)
         return LS_OK;
     if (error)
         *error = why;

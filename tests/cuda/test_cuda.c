@@ -321,6 +321,40 @@ static void grid_barriers_whole_and_split_agree(void **state)
     cuda_mode("plain");
 }
 
+/* A form that the driver cannot compile is no reason to take the other. */
+static void both_forms_must_compile(void **state)
+{
+    (void)state;
+    uint64_t failed = 0;
+    assert_true(cuda_mode("plain"));
+    for (unsigned n = 1; n <= 6; n++) {
+        fixture f = contract_open(device_name, NULL, 0);
+        ls_module *module = NULL;
+        ls_program *program = NULL;
+        ls_error error = {0};
+        ls_compile_params compile = LS_COMPILE_PARAMS_INIT;
+        char setting[32];
+        compile.text = barriers;
+        compile.length = strlen(barriers);
+        assert_int_equal(ls_module_compile(&compile, &module, NULL, &error), LS_OK);
+        snprintf(setting, sizeof setting, "jit:%u=fail", n);
+        configure(setting);
+        uint64_t before = count_of("jit");
+        ls_status status = ls_program_create(f.device, module, NULL, &program, &error);
+        if (count_of("jit") - before >= n) {
+            assert_int_not_equal(status, LS_OK);
+            failed++;
+        } else {
+            assert_int_equal(status, LS_OK);
+        }
+        configure("");
+        ls_program_destroy(&program);
+        ls_module_destroy(&module);
+        contract_close(&f);
+    }
+    assert_true(failed >= 2);
+}
+
 /* --- counters --------------------------------------------------------------------------------- */
 /* One submission is one wait, unless something must be known before; profilers see ranges. */
 static void what_is_done_is_counted(void **state)
@@ -719,6 +753,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(transfers_behind_a_trap_do_not_happen),
         cmocka_unit_test(transfers_beside_kernels_are_in_order),
         cmocka_unit_test(grid_barriers_whole_and_split_agree),
+        cmocka_unit_test(both_forms_must_compile),
         cmocka_unit_test(what_is_done_is_counted),
         cmocka_unit_test(refusals_fail_and_the_device_goes_on),
         cmocka_unit_test(refused_graphs_change_nothing),
