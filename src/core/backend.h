@@ -12,9 +12,9 @@
  * and hands the bytes to `program_build`. The reference has no emitter and takes the module itself;
  * no other backend looks into the IR.
  *
- * Rules: device/ includes base, this header, public headers and device/host; device/ref also ir and
- * interp, device/fault also ir. All entries may be called from any thread at once unless they say
- * otherwise. An entry marked "may be NULL" says what NULL means.
+ * Rules: device/ includes base, this header, public headers, device/common and device/host;
+ * device/ref also ir and interp, device/fault also ir. All entries may be called from any thread at
+ * once unless they say otherwise. An entry marked "may be NULL" says what NULL means.
  */
 #ifndef LS_CORE_BACKEND_H
 #define LS_CORE_BACKEND_H

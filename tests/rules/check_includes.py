@@ -22,14 +22,17 @@ ALLOWED = {
     # Code for GPUs is made by the same library, one lane at a time, with the same operations.
     "emit/ptx": ["public", "base", "ir", "emit/llvm"],
     "device": ["public", "base", "core/backend.h"],
-    # device/host is no device but what devices in host memory share.
+    # No devices: device/common is what all devices may share, device/host what devices
+    # in host memory share.
+    "device/host": ["public", "base", "core/backend.h", "device/common"],
     "device/ref": ["public", "base", "core/backend.h", "device/host", "ir", "interp"],
     # abi.h is how compiled kernels are called, target.h what they are compiled for.
     "device/cpu": ["public", "base", "core/backend.h", "device/host", "emit/llvm/abi.h",
                    "emit/llvm/target.h"],
-    "device/vulkan": ["public", "base", "core/backend.h", "emit/spirv/abi.h",
+    "device/vulkan": ["public", "base", "core/backend.h", "device/common", "emit/spirv/abi.h",
                       "emit/spirv/target.h"],
-    "device/cuda": ["public", "base", "core/backend.h", "emit/ptx/abi.h", "emit/ptx/target.h"],
+    "device/cuda": ["public", "base", "core/backend.h", "device/common", "emit/ptx/abi.h",
+                    "emit/ptx/target.h"],
     # The fault device stands in front of the reference device and makes its calls fail.
     # It rewrites IR to make an operation wrong.
     "device/fault": ["public", "base", "core/backend.h", "device/host", "device/ref", "ir"],

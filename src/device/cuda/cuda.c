@@ -287,17 +287,17 @@ static void unprepare(ls__backend_device *device, ls__backend_prepared *prepared
 
 static void start(ls__backend_device *device, ls__job *job)
 {
-    ls__cuda_start(cuda_of(device)->executor, job);
+    ls__job_queue_start(&cuda_of(device)->executor->queue, job);
 }
 
 static bool run(ls__backend_device *device, ls__job *job)
 {
-    return ls__cuda_run(cuda_of(device)->executor, job);
+    return ls__job_queue_run(&cuda_of(device)->executor->queue, job);
 }
 
 static void cancel(ls__backend_device *device, ls__job *job)
 {
-    ls__cuda_cancel(cuda_of(device)->executor, job);
+    ls__job_queue_cancel(&cuda_of(device)->executor->queue, job);
 }
 
 /* Not chosen unasked until it has been proven on hardware as the reference has. */

@@ -3,6 +3,7 @@
  * workgroups, so that it can be cancelled, and where the device's limits or abi.h demand it. */
 #include <string.h>
 
+#include "device/common/boxes.h"
 #include "device/cuda/jobs.h"
 
 enum { MOST_PREPARED_GRIDS = 64 };
@@ -40,39 +41,6 @@ static void write_parameters(ls__cuda_recorder *r, const launch *l)
 }
 
 /* --- pieces ----------------------------------------------------------------------------------- */
-static uint32_t least(uint64_t a, uint64_t b, uint64_t c)
-{
-    uint64_t ab = a < b ? a : b;
-    return (uint32_t)(ab < c ? ab : c);
-}
-
-/* The next box from `base` on, of at most `most` workgroups that are ascending in linear order. */
-static void next_box(const uint32_t count[3], const uint32_t base[3], const uint32_t limits[3],
-                     uint64_t most, uint32_t box[3])
-{
-    uint64_t row = count[0], layer = row * count[1];
-    bool whole_rows = base[0] == 0 && row <= limits[0] && row <= most;
-    bool whole_layers = whole_rows && base[1] == 0 && count[1] <= limits[1] && layer <= most;
-    box[0] = least(count[0] - base[0], limits[0], most);
-    box[1] = whole_rows ? least(count[1] - base[1], limits[1], most / row) : 1;
-    box[2] = whole_layers ? least(count[2] - base[2], limits[2], most / layer) : 1;
-}
-
-/* False at the end. */
-static bool advance(const uint32_t count[3], const uint32_t box[3], uint32_t base[3])
-{
-    base[0] += box[0];
-    if (base[0] < count[0])
-        return true;
-    base[0] = 0;
-    base[1] += box[1];
-    if (base[1] < count[1])
-        return true;
-    base[1] = 0;
-    base[2] += box[2];
-    return base[2] < count[2];
-}
-
 static void add_trap(ls__cuda_recorder *r, const launch *l, const uint32_t base[3],
                      const uint32_t box[3])
 {
@@ -138,9 +106,9 @@ static ls__cuda_end record_boxes(ls__cuda_recorder *r, launch *l)
     if (r->prepared && groups / LS__CUDA_GROUPS > MOST_PREPARED_GRIDS)
         return LS__CUDA_UNPREPARED;
     do {
-        next_box(l->count, base, r->device->max_grid, LS__CUDA_GROUPS, box);
+        ls__next_box(l->count, base, r->device->max_grid, LS__CUDA_GROUPS, box);
         end = record_box(r, l, base, box);
-    } while (end == LS__CUDA_GOES_ON && advance(l->count, box, base));
+    } while (end == LS__CUDA_GOES_ON && ls__advance_box(l->count, box, base));
     return end;
 }
 

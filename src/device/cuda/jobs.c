@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The executor: jobs one at a time, recorded, sent and waited for; on the thread of who wants to
- * run one when there is no other, else on a thread that takes them from a queue.
- *
- * The queue is linked through job->backend_data, so that starting a job allocates nothing and
- * cannot fail. Who waits for the running job looks at its cancel flag (segment.c), so `cancel` has
- * work only for a job that is still in the queue.
+ * The executor: jobs one at a time (device/common), recorded, sent and waited for. Who waits for the
+ * running job looks at its cancel flag (segment.c), so there is nothing to do to cancel it.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -114,8 +110,10 @@ static ls__cuda_end settle(ls__cuda_recorder *r, ls__cuda_end end)
     return LS__CUDA_LOST;
 }
 
-static void run_job(ls__cuda_executor *executor, ls__job *job)
+static void run_job(void *context, ls__job *job, bool on_caller)
 {
+    ls__cuda_executor *executor = context;
+    ls__cuda_guard guard;
     ls__cuda_recorder r = {
         .executor = executor,
         .device = executor->device,
@@ -125,6 +123,8 @@ static void run_job(ls__cuda_executor *executor, ls__job *job)
         .timed = job->timing,
     };
     ls__cuda_prepared *prepared = (ls__cuda_prepared *)job->prepared;
+    ls__cuda_begin_calls(executor->device, &guard);
+    executor->waiter = on_caller ? &guard : NULL;
     ls__cuda_range_begin("lockstep job");
     ls__cuda_end end = prepare_status(&r);
     if (end == LS__CUDA_GOES_ON && (!prepared || !ls__cuda_replay(&r, prepared, &end))) {
@@ -137,105 +137,10 @@ static void run_job(ls__cuda_executor *executor, ls__job *job)
     if (job->result.status != LS_E_INDETERMINATE)
         ls__cuda_unload_retired(executor->device);
     ls__cuda_range_end();
-}
-
-/* --- the queue -------------------------------------------------------------------------------- */
-/* The device's context is current on this thread for good. */
-static void *executor_main(void *argument)
-{
-    ls__cuda_executor *executor = argument;
-    ls__cuda_guard guard;
-    ls__cuda_begin_calls(executor->device, &guard);
-    pthread_mutex_lock(&executor->lock);
-    for (;;) {
-        ls__job *job = executor->first;
-        if (job && !executor->current) {
-            executor->first = job->backend_data;
-            if (!executor->first)
-                executor->last = NULL;
-            executor->current = job;
-            pthread_mutex_unlock(&executor->lock);
-            run_job(executor, job);
-            pthread_mutex_lock(&executor->lock);
-            executor->current = NULL;
-            pthread_mutex_unlock(&executor->lock);
-            ls__backend_done(job);
-            pthread_mutex_lock(&executor->lock);
-        } else if (!job && executor->stopping) {
-            break;
-        } else {
-            ls__os_cond_wait(&executor->changed, &executor->lock, LS_FOREVER);
-        }
-    }
-    pthread_mutex_unlock(&executor->lock);
     ls__cuda_end_calls(executor->device, &guard);
-    return NULL;
 }
 
-void ls__cuda_start(ls__cuda_executor *executor, ls__job *job)
-{
-    job->backend_data = NULL;
-    pthread_mutex_lock(&executor->lock);
-    if (executor->last)
-        executor->last->backend_data = job;
-    else
-        executor->first = job;
-    executor->last = job;
-    pthread_cond_broadcast(&executor->changed);
-    pthread_mutex_unlock(&executor->lock);
-}
-
-bool ls__cuda_run(ls__cuda_executor *executor, ls__job *job)
-{
-    ls__cuda_guard guard;
-    pthread_mutex_lock(&executor->lock);
-    bool is_free = !executor->current && !executor->first;
-    if (is_free)
-        executor->current = job;
-    pthread_mutex_unlock(&executor->lock);
-    if (!is_free)
-        return false;
-    ls__cuda_begin_calls(executor->device, &guard);
-    executor->waiter = &guard;
-    run_job(executor, job);
-    executor->waiter = NULL;
-    ls__cuda_end_calls(executor->device, &guard);
-    pthread_mutex_lock(&executor->lock);
-    executor->current = NULL;
-    if (executor->first || executor->stopping)
-        pthread_cond_broadcast(&executor->changed);
-    pthread_mutex_unlock(&executor->lock);
-    return true;
-}
-
-/* Under the lock: whether the job was still in the queue. */
-static bool unlink_job(ls__cuda_executor *executor, ls__job *job)
-{
-    ls__job *previous = NULL;
-    for (ls__job *j = executor->first; j; previous = j, j = j->backend_data) {
-        if (j != job)
-            continue;
-        if (previous)
-            previous->backend_data = j->backend_data;
-        else
-            executor->first = j->backend_data;
-        if (executor->last == j)
-            executor->last = previous;
-        return true;
-    }
-    return false;
-}
-
-void ls__cuda_cancel(ls__cuda_executor *executor, ls__job *job)
-{
-    pthread_mutex_lock(&executor->lock);
-    bool queued = unlink_job(executor, job);
-    pthread_mutex_unlock(&executor->lock);
-    if (!queued)
-        return;
-    job->result.status = ls__fail(&job->result.error, LS_E_CANCELLED, "cancelled");
-    ls__backend_done(job);
-}
+static const ls__job_calls calls = {.run = run_job};
 
 /* --- creation --------------------------------------------------------------------------------- */
 static ls__cu_result make_streams(ls__cuda_executor *executor)
@@ -286,21 +191,6 @@ static ls_status make_parts(ls__cuda_executor *executor, ls_error *error)
                          error);
 }
 
-static ls_status make_thread(ls__cuda_executor *executor, ls_error *error)
-{
-    if (pthread_mutex_init(&executor->lock, NULL) != 0)
-        return ls__fail(error, LS_E_OUT_OF_MEMORY, "cannot make a lock");
-    if (ls__os_cond_init(&executor->changed) != 0) {
-        pthread_mutex_destroy(&executor->lock);
-        return ls__fail(error, LS_E_OUT_OF_MEMORY, "cannot make a lock");
-    }
-    executor->locks_ready = true;
-    if (ls__os_thread_create(&executor->thread, executor_main, executor) != 0)
-        return ls__fail(error, LS_E_OUT_OF_MEMORY, "cannot start the thread that runs jobs");
-    executor->thread_started = true;
-    return LS_OK;
-}
-
 ls_status ls__cuda_executor_create(ls__cuda_device *device, ls_error *error)
 {
     ls__cuda_executor *made = ls__mem_alloc(1, sizeof *made);
@@ -310,18 +200,7 @@ ls_status ls__cuda_executor_create(ls__cuda_device *device, ls_error *error)
     made->device = device;
     made->drains = 1;
     ls_status status = make_parts(made, error);
-    return status == LS_OK ? make_thread(made, error) : status;
-}
-
-static void stop_thread(ls__cuda_executor *executor)
-{
-    if (!executor->thread_started)
-        return;
-    pthread_mutex_lock(&executor->lock);
-    executor->stopping = true;
-    pthread_cond_broadcast(&executor->changed);
-    pthread_mutex_unlock(&executor->lock);
-    pthread_join(executor->thread, NULL);
+    return status == LS_OK ? ls__job_queue_open(&made->queue, &calls, made, error) : status;
 }
 
 void ls__cuda_executor_destroy(ls__cuda_device *device)
@@ -330,11 +209,7 @@ void ls__cuda_executor_destroy(ls__cuda_device *device)
     ls__cuda_executor *e = device->executor;
     if (!e)
         return;
-    stop_thread(e);
-    if (e->locks_ready) {
-        pthread_cond_destroy(&e->changed);
-        pthread_mutex_destroy(&e->lock);
-    }
+    ls__job_queue_close(&e->queue);
     for (uint32_t i = 0; i < LS__CUDA_RING; i++)
         ls__cuda_segment_finish(device, &e->ring[i]);
     ls__cu_event events[] = {e->in_event, e->out_event, e->main_event};

@@ -14,6 +14,7 @@
 #define LS_DEVICE_CUDA_JOBS_H
 
 #include "device/cuda/device.h"
+#include "device/common/queue.h"
 
 /* --- steps (step.c) --------------------------------------------------------------------------- */
 typedef enum ls__cuda_step_kind {
@@ -84,14 +85,8 @@ typedef struct ls__cuda_segment {
 /* --- the executor (jobs.c) -------------------------------------------------------------------- */
 struct ls__cuda_executor {
     ls__cuda_device *device;
-    pthread_t thread;
-    bool thread_started, locks_ready;
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    /* under the lock */
-    ls__job *first, *last;
-    ls__job *current; /* the thread that runs it has all that follows */
-    bool stopping;
+    ls__job_queue queue;
+    /* of the thread that runs a job */
     const ls__cuda_guard *waiter; /* of the caller's thread that runs the job; else NULL */
     /* Kernels and what is ordered with them; uploads and downloads beside them; requests to stop.
      */
@@ -113,10 +108,6 @@ enum { LS__CUDA_BARRIER_PLACE = 64 }; /* behind the status */
 
 ls_status ls__cuda_executor_create(ls__cuda_device *device, ls_error *error);
 void ls__cuda_executor_destroy(ls__cuda_device *device);
-void ls__cuda_start(ls__cuda_executor *executor, ls__job *job);
-/* As `run` of the backend's table. */
-bool ls__cuda_run(ls__cuda_executor *executor, ls__job *job);
-void ls__cuda_cancel(ls__cuda_executor *executor, ls__job *job);
 
 /* What is said by ls__cuda_complete when the device does not stop. */
 enum { LS__CUDA_STUCK = -1 };

@@ -1,28 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The executor interprets the commands of jobs, one job at a time: of those that were started on
- * its own thread, which takes them from a queue; of others on the thread that has them run.
- *
- * The queue is linked through job->backend_data, so that starting a job allocates nothing and
- * cannot fail.
+ * The executor interprets the commands of jobs, one job at a time (device/common).
  */
-#include <pthread.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/os.h"
 #include "base/status.h"
 #include "device/host/host.h"
+#include "device/common/queue.h"
 
 struct ls__host {
     ls__host_device device;
-    pthread_t thread;
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    /* under the lock */
-    ls__job *first, *last;
-    bool stopping;
-    bool busy; /* a job is running */
+    ls__job_queue queue;
 };
 
 /* --- commands --------------------------------------------------------------------------------- */
@@ -175,94 +165,31 @@ static void run_job(ls__host *host, ls__job *job)
         host->device.after_job(host->device.hook_context);
 }
 
-static void *host_main(void *argument)
+static void run_queued(void *context, ls__job *job, bool on_caller)
 {
-    ls__host *host = argument;
     ls__os_fenv saved;
-    ls__os_fenv_enter(&saved); /* a new thread inherits its maker's */
-    pthread_mutex_lock(&host->lock);
-    for (;;) {
-        ls__job *job = host->first;
-        if (job && !host->busy) {
-            host->first = job->backend_data;
-            if (!host->first)
-                host->last = NULL;
-            host->busy = true;
-            pthread_mutex_unlock(&host->lock);
-            run_job(host, job);
-            pthread_mutex_lock(&host->lock);
-            host->busy = false;
-            pthread_mutex_unlock(&host->lock);
-            ls__backend_done(job);
-            pthread_mutex_lock(&host->lock);
-        } else if (!job && host->stopping) {
-            break;
-        } else {
-            ls__os_cond_wait(&host->changed, &host->lock, LS_FOREVER);
-        }
-    }
-    pthread_mutex_unlock(&host->lock);
-    return NULL;
+    if (!on_caller)
+        ls__os_fenv_enter(&saved); /* a thread inherits its maker's */
+    run_job(context, job);
+    if (!on_caller)
+        ls__os_fenv_leave(&saved);
 }
+
+static const ls__job_calls calls = {.run = run_queued};
 
 void ls__host_start(ls__host *host, ls__job *job)
 {
-    job->backend_data = NULL;
-    pthread_mutex_lock(&host->lock);
-    if (host->last)
-        host->last->backend_data = job;
-    else
-        host->first = job;
-    host->last = job;
-    pthread_cond_broadcast(&host->changed);
-    pthread_mutex_unlock(&host->lock);
+    ls__job_queue_start(&host->queue, job);
 }
 
 bool ls__host_run(ls__host *host, ls__job *job)
 {
-    pthread_mutex_lock(&host->lock);
-    bool free = !host->busy && !host->first;
-    if (free)
-        host->busy = true;
-    pthread_mutex_unlock(&host->lock);
-    if (!free)
-        return false;
-    run_job(host, job);
-    pthread_mutex_lock(&host->lock);
-    host->busy = false;
-    if (host->first)
-        pthread_cond_broadcast(&host->changed);
-    pthread_mutex_unlock(&host->lock);
-    return true;
-}
-
-/* Under the lock: whether the job was still in the queue. */
-static bool unlink_job(ls__host *host, ls__job *job)
-{
-    ls__job *previous = NULL;
-    for (ls__job *j = host->first; j; previous = j, j = j->backend_data) {
-        if (j != job)
-            continue;
-        if (previous)
-            previous->backend_data = j->backend_data;
-        else
-            host->first = j->backend_data;
-        if (host->last == j)
-            host->last = previous;
-        return true;
-    }
-    return false;
+    return ls__job_queue_run(&host->queue, job);
 }
 
 void ls__host_cancel(ls__host *host, ls__job *job)
 {
-    pthread_mutex_lock(&host->lock);
-    bool queued = unlink_job(host, job);
-    pthread_mutex_unlock(&host->lock);
-    if (!queued)
-        return; /* it polls job->cancel */
-    job->result.status = check_cancel(job, &job->result.error);
-    ls__backend_done(job);
+    ls__job_queue_cancel(&host->queue, job); /* one that runs polls job->cancel */
 }
 
 ls_status ls__host_create(const ls__host_device *device, ls__host **host, ls_error *error)
@@ -272,22 +199,13 @@ ls_status ls__host_create(const ls__host_device *device, ls__host **host, ls_err
     if (!made)
         return ls__fail_oom(error, sizeof *made);
     made->device = *device;
-    if (pthread_mutex_init(&made->lock, NULL) != 0)
-        goto no_lock;
-    if (ls__os_cond_init(&made->changed) != 0)
-        goto no_cond;
-    if (ls__os_thread_create(&made->thread, host_main, made) != 0)
-        goto no_thread;
+    ls_status status = ls__job_queue_open(&made->queue, &calls, made, error);
+    if (status != LS_OK) {
+        ls__mem_free(made);
+        return status;
+    }
     *host = made;
     return LS_OK;
-
-no_thread:
-    pthread_cond_destroy(&made->changed);
-no_cond:
-    pthread_mutex_destroy(&made->lock);
-no_lock:
-    ls__mem_free(made);
-    return ls__fail(error, LS_E_OUT_OF_MEMORY, "cannot start the thread that runs jobs");
 }
 
 void ls__host_destroy(ls__host **host)
@@ -295,13 +213,7 @@ void ls__host_destroy(ls__host **host)
     ls__host *h = *host;
     if (!h)
         return;
-    pthread_mutex_lock(&h->lock);
-    h->stopping = true;
-    pthread_cond_broadcast(&h->changed);
-    pthread_mutex_unlock(&h->lock);
-    pthread_join(h->thread, NULL);
-    pthread_cond_destroy(&h->changed);
-    pthread_mutex_destroy(&h->lock);
+    ls__job_queue_close(&h->queue);
     ls__mem_free(h);
     *host = NULL;
 }

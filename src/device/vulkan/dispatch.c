@@ -8,6 +8,7 @@
  */
 #include <string.h>
 
+#include "device/common/boxes.h"
 #include "device/vulkan/jobs.h"
 
 enum { FIRST_GROUPS = 256, GROWTH = 16 };
@@ -74,39 +75,6 @@ static uint64_t most_groups(const ls__vulkan_kernel *kernel)
     if ((kernel->flags & LS__SPIRV_MAY_TRAP) && most > LS__VULKAN_TRAP_SLOTS)
         most = LS__VULKAN_TRAP_SLOTS;
     return most ? most : 1;
-}
-
-static uint32_t least(uint64_t a, uint64_t b, uint64_t c)
-{
-    uint64_t ab = a < b ? a : b;
-    return (uint32_t)(ab < c ? ab : c);
-}
-
-/* The next box from `base` on, of at most `most` workgroups that are ascending in linear order. */
-static void next_box(const uint32_t count[3], const uint32_t base[3], const uint32_t limits[3],
-                     uint64_t most, uint32_t box[3])
-{
-    uint64_t row = count[0], layer = row * count[1];
-    bool whole_rows = base[0] == 0 && row <= limits[0] && row <= most;
-    bool whole_layers = whole_rows && base[1] == 0 && count[1] <= limits[1] && layer <= most;
-    box[0] = least(count[0] - base[0], limits[0], most);
-    box[1] = whole_rows ? least(count[1] - base[1], limits[1], most / row) : 1;
-    box[2] = whole_layers ? least(count[2] - base[2], limits[2], most / layer) : 1;
-}
-
-/* False at the end. */
-static bool advance(const uint32_t count[3], const uint32_t box[3], uint32_t base[3])
-{
-    base[0] += box[0];
-    if (base[0] < count[0])
-        return true;
-    base[0] = 0;
-    base[1] += box[1];
-    if (base[1] < count[1])
-        return true;
-    base[1] = 0;
-    base[2] += box[2];
-    return base[2] < count[2];
 }
 
 static void add_cost(ls__vulkan_segment *s, ls__vulkan_kernel *kernel, uint64_t groups, uint64_t ns)
@@ -211,14 +179,14 @@ static ls__vulkan_end record_boxes(ls__vulkan_recorder *r, launch *l)
             return end;
         if (!r->prepared && atomic_load(&r->job->cancel))
             return LS__VULKAN_CANCELLED;
-        next_box(l->count, base, r->device->max_groups, most, box);
+        ls__next_box(l->count, base, r->device->max_groups, most, box);
         uint64_t groups = (uint64_t)box[0] * box[1] * box[2];
         if (l->segment != r->segment || !l->first_sequence)
             write_arguments(r, l);
         record_box(r, l, base, box);
         add_cost(r->segment, l->kernel, groups, groups * l->kernel->group_ps / 1000);
         left -= groups;
-        more = advance(l->count, box, base);
+        more = ls__advance_box(l->count, box, base);
         if (!l->kernel->group_ps || (more && !r->prepared && groups > l->kernel->largest_groups))
             r->segment->sealed = true;
     } while (more);

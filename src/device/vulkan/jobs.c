@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The executor: jobs one at a time, recorded, submitted and waited for; on the thread of who wants
- * to run one when there is no other, else on a thread that takes them from a queue.
- *
- * The queue is linked through job->backend_data, so that starting a job allocates nothing and
- * cannot fail. `cancel` writes into the status block that the kernels of the running job look at.
+ * The executor: jobs one at a time (device/common), recorded, submitted and waited for. `cancel`
+ * writes into the status block that the kernels of the running job look at.
  */
 #include <string.h>
 
@@ -163,20 +160,27 @@ static ls_status report(ls__vulkan_recorder *r, ls__vulkan_end end)
 }
 
 /* Under the lock. */
-static void begin_job(ls__vulkan_executor *executor, ls__job *job, const ls__vulkan_guard *waiter)
+static void begin_job(void *context)
 {
+    ls__vulkan_executor *executor = context;
     volatile ls__spirv_status *status = ls__vulkan_status(executor);
     status->cancel = 0;
     status->stopped = 0;
     status->trap_sequence = UINT32_MAX;
     status->trap_group = UINT32_MAX;
     executor->trapped = false;
-    executor->current = job;
-    executor->waiter = waiter;
 }
 
-static void run_job(ls__vulkan_executor *executor, ls__job *job)
+/* Under the lock. */
+static void cancel_job(void *context)
 {
+    ls__vulkan_status(context)->cancel = 1;
+}
+
+static void run_job(void *context, ls__job *job, bool on_caller)
+{
+    ls__vulkan_executor *executor = context;
+    ls__vulkan_guard guard;
     ls__vulkan_recorder r = {
         .executor = executor,
         .device = executor->device,
@@ -185,106 +189,15 @@ static void run_job(ls__vulkan_executor *executor, ls__job *job)
         .timed = job->timing && executor->device->caps.timing,
     };
     ls__vulkan_end end;
+    ls__vulkan_enter(&guard);
+    executor->waiter = on_caller ? &guard : NULL;
     if (!job->prepared || !ls__vulkan_replay(&r, (ls__vulkan_prepared *)job->prepared, &end))
         end = run_once(&r);
     job->result.status = report(&r, end);
-}
-
-/* --- the queue -------------------------------------------------------------------------------- */
-static void *executor_main(void *argument)
-{
-    ls__vulkan_executor *executor = argument;
-    ls__vulkan_guard guard;
-    ls__vulkan_enter(&guard); /* for good */
-    pthread_mutex_lock(&executor->lock);
-    for (;;) {
-        ls__job *job = executor->first;
-        if (job && !executor->current) {
-            executor->first = job->backend_data;
-            if (!executor->first)
-                executor->last = NULL;
-            begin_job(executor, job, NULL);
-            pthread_mutex_unlock(&executor->lock);
-            run_job(executor, job);
-            pthread_mutex_lock(&executor->lock);
-            executor->current = NULL;
-            pthread_mutex_unlock(&executor->lock);
-            ls__backend_done(job);
-            pthread_mutex_lock(&executor->lock);
-        } else if (!job && executor->stopping) {
-            break;
-        } else {
-            ls__os_cond_wait(&executor->changed, &executor->lock, LS_FOREVER);
-        }
-    }
-    pthread_mutex_unlock(&executor->lock);
-    return NULL;
-}
-
-void ls__vulkan_start(ls__vulkan_executor *executor, ls__job *job)
-{
-    job->backend_data = NULL;
-    pthread_mutex_lock(&executor->lock);
-    if (executor->last)
-        executor->last->backend_data = job;
-    else
-        executor->first = job;
-    executor->last = job;
-    pthread_cond_broadcast(&executor->changed);
-    pthread_mutex_unlock(&executor->lock);
-}
-
-bool ls__vulkan_run(ls__vulkan_executor *executor, ls__job *job)
-{
-    ls__vulkan_guard guard;
-    pthread_mutex_lock(&executor->lock);
-    bool is_free = !executor->current && !executor->first;
-    if (is_free)
-        begin_job(executor, job, &guard);
-    pthread_mutex_unlock(&executor->lock);
-    if (!is_free)
-        return false;
-    ls__vulkan_enter(&guard);
-    run_job(executor, job);
     ls__vulkan_leave(&guard);
-    pthread_mutex_lock(&executor->lock);
-    executor->current = NULL;
-    if (executor->first || executor->stopping)
-        pthread_cond_broadcast(&executor->changed);
-    pthread_mutex_unlock(&executor->lock);
-    return true;
 }
 
-/* Under the lock: whether the job was still in the queue. */
-static bool unlink_job(ls__vulkan_executor *executor, ls__job *job)
-{
-    ls__job *previous = NULL;
-    for (ls__job *j = executor->first; j; previous = j, j = j->backend_data) {
-        if (j != job)
-            continue;
-        if (previous)
-            previous->backend_data = j->backend_data;
-        else
-            executor->first = j->backend_data;
-        if (executor->last == j)
-            executor->last = previous;
-        return true;
-    }
-    return false;
-}
-
-void ls__vulkan_cancel(ls__vulkan_executor *executor, ls__job *job)
-{
-    pthread_mutex_lock(&executor->lock);
-    bool queued = unlink_job(executor, job);
-    if (executor->current == job)
-        ls__vulkan_status(executor)->cancel = 1;
-    pthread_mutex_unlock(&executor->lock);
-    if (!queued)
-        return;
-    job->result.status = ls__fail(&job->result.error, LS_E_CANCELLED, "cancelled");
-    ls__backend_done(job);
-}
+static const ls__job_calls calls = {run_job, begin_job, cancel_job};
 
 /* --- creation --------------------------------------------------------------------------------- */
 static ls_status make_status(ls__vulkan_executor *executor, ls_error *error)
@@ -321,21 +234,6 @@ static ls_status make_ring(ls__vulkan_executor *executor, ls_error *error)
     return status;
 }
 
-static ls_status make_thread(ls__vulkan_executor *executor, ls_error *error)
-{
-    if (pthread_mutex_init(&executor->lock, NULL) != 0)
-        return ls__fail(error, LS_E_OUT_OF_MEMORY, "cannot make a lock");
-    if (ls__os_cond_init(&executor->changed) != 0) {
-        pthread_mutex_destroy(&executor->lock);
-        return ls__fail(error, LS_E_OUT_OF_MEMORY, "cannot make a lock");
-    }
-    executor->locks_ready = true;
-    if (ls__os_thread_create(&executor->thread, executor_main, executor) != 0)
-        return ls__fail(error, LS_E_OUT_OF_MEMORY, "cannot start the thread that runs jobs");
-    executor->thread_started = true;
-    return LS_OK;
-}
-
 ls_status ls__vulkan_executor_create(ls__vulkan_device *device, ls_error *error)
 {
     ls__vulkan_executor *made = ls__mem_alloc(1, sizeof *made);
@@ -347,19 +245,8 @@ ls_status ls__vulkan_executor_create(ls__vulkan_device *device, ls_error *error)
     if (status == LS_OK)
         status = make_ring(made, error);
     if (status == LS_OK)
-        status = make_thread(made, error);
+        status = ls__job_queue_open(&made->queue, &calls, made, error);
     return status;
-}
-
-static void stop_thread(ls__vulkan_executor *executor)
-{
-    if (!executor->thread_started)
-        return;
-    pthread_mutex_lock(&executor->lock);
-    executor->stopping = true;
-    pthread_cond_broadcast(&executor->changed);
-    pthread_mutex_unlock(&executor->lock);
-    pthread_join(executor->thread, NULL);
 }
 
 void ls__vulkan_executor_destroy(ls__vulkan_device *device)
@@ -367,11 +254,7 @@ void ls__vulkan_executor_destroy(ls__vulkan_device *device)
     ls__vulkan_executor *e = device->executor;
     if (!e)
         return;
-    stop_thread(e);
-    if (e->locks_ready) {
-        pthread_cond_destroy(&e->changed);
-        pthread_mutex_destroy(&e->lock);
-    }
+    ls__job_queue_close(&e->queue);
     for (uint32_t i = 0; i < LS__VULKAN_RING; i++)
         ls__vulkan_segment_destroy(device, e->pool, &e->ring[i]);
     if (e->timeline)

@@ -13,6 +13,7 @@
 #ifndef LS_DEVICE_VULKAN_JOBS_H
 #define LS_DEVICE_VULKAN_JOBS_H
 
+#include "device/common/queue.h"
 #include "device/vulkan/device.h"
 
 enum {
@@ -98,15 +99,8 @@ enum { LS__VULKAN_RING = 3 };
 
 struct ls__vulkan_executor {
     ls__vulkan_device *device;
-    pthread_t thread;
-    bool thread_started, locks_ready;
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    /* under the lock */
-    ls__job *first, *last;
-    ls__job *current; /* the thread that runs it has all that follows */
-    bool stopping;
-    /* of the job that runs */
+    ls__job_queue queue;
+    /* of the job that runs, and the thread that runs it */
     /* Of the caller's thread that runs it: nobody else can give it up. NULL: our own does. */
     const ls__vulkan_guard *waiter;
     VkCommandPool pool;
@@ -124,10 +118,6 @@ enum { LS__VULKAN_ZERO_PLACE = 64, LS__VULKAN_STATUS_BYTES = 128 };
 
 ls_status ls__vulkan_executor_create(ls__vulkan_device *device, ls_error *error);
 void ls__vulkan_executor_destroy(ls__vulkan_device *device);
-void ls__vulkan_start(ls__vulkan_executor *executor, ls__job *job);
-/* As `run` of the backend's table. */
-bool ls__vulkan_run(ls__vulkan_executor *executor, ls__job *job);
-void ls__vulkan_cancel(ls__vulkan_executor *executor, ls__job *job);
 volatile ls__spirv_status *ls__vulkan_status(const ls__vulkan_executor *executor);
 
 /* --- segments (segment.c) --------------------------------------------------------------------- */

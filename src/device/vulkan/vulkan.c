@@ -429,17 +429,17 @@ static void unprepare(ls__backend_device *device, ls__backend_prepared *prepared
 
 static void start(ls__backend_device *device, ls__job *job)
 {
-    ls__vulkan_start(vulkan_of(device)->executor, job);
+    ls__job_queue_start(&vulkan_of(device)->executor->queue, job);
 }
 
 static bool run_job(ls__backend_device *device, ls__job *job)
 {
-    return ls__vulkan_run(vulkan_of(device)->executor, job);
+    return ls__job_queue_run(&vulkan_of(device)->executor->queue, job);
 }
 
 static void cancel(ls__backend_device *device, ls__job *job)
 {
-    ls__vulkan_cancel(vulkan_of(device)->executor, job);
+    ls__job_queue_cancel(&vulkan_of(device)->executor->queue, job);
 }
 
 /* Not chosen unasked until it has been proven on hardware as the reference has. */
