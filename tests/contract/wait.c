@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
@@ -196,10 +197,10 @@ static void signals_are_left_to_the_program(void **state)
     bench_close(&b);
 }
 
-static volatile sig_atomic_t handled;
+static atomic_int handled;
 static void on_signal(int number)
 {
-    handled = number;
+    atomic_store(&handled, number);
 }
 
 /* Signals the thread that waits, and cancels what it waits for once its handler has run. */
@@ -214,9 +215,9 @@ static void *interrupt_soon(void *argument)
     interruption *i = argument;
     sleep_ms(50);
     pthread_kill(i->waiter, SIGUSR2);
-    for (int tries = 0; tries < 2000 && !handled; tries++)
+    for (int tries = 0; tries < 2000 && !atomic_load(&handled); tries++)
         sleep_ms(5);
-    i->handled_in_time = handled;
+    i->handled_in_time = atomic_load(&handled) != 0;
     OK(ls_fence_cancel(i->fence, 10 * SECOND, error));
     return NULL;
 }
@@ -230,7 +231,7 @@ static void handlers_run_while_a_thread_waits(void **state)
     pthread_t thread;
     struct sigaction action = {.sa_handler = on_signal}, before;
     interruption i = {.waiter = pthread_self()};
-    handled = 0;
+    atomic_store(&handled, 0);
     run_many(f, &b, 3); /* so that the thread that waits runs the next itself */
     sigaction(SIGUSR2, &action, &before);
     OK(ls_submit(f->stream, b.endless, NULL, &i.fence, error));
