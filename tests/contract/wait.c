@@ -222,10 +222,20 @@ static void *interrupt_soon(void *argument)
     return NULL;
 }
 
+/* The thread sanitizer keeps a signal from its handler until the thread calls a function that the
+ * sanitizer watches, and compiled kernels call none. */
+#if defined(__SANITIZE_THREAD__)
+static const bool handlers_are_held_back = true;
+#elif defined(__has_feature)
+static const bool handlers_are_held_back = __has_feature(thread_sanitizer);
+#else
+static const bool handlers_are_held_back = false;
+#endif
+
 static void handlers_run_while_a_thread_waits(void **state)
 {
     fixture *f = *state;
-    if (!ls_device_caps(f->device)->cancel)
+    if (!ls_device_caps(f->device)->cancel || handlers_are_held_back)
         skip();
     bench b = bench_open(f);
     pthread_t thread;
