@@ -48,11 +48,11 @@ static void add_trap(ls__cuda_recorder *r, const launch *l, const uint32_t base[
     r->may_trap = true;
     trap->sequence = r->sequence;
     trap->first_sequence = l->first_sequence;
-    trap->command = l->command->index;
-    trap->totals = *r->totals; /* the launch is counted */
-    memcpy(trap->base, base, sizeof trap->base);
-    memcpy(trap->size, box, sizeof trap->size);
-    memcpy(trap->whole, l->count, sizeof trap->whole);
+    trap->box = (ls__trap_box){.command = l->command->index,
+                               .base = {base[0], base[1], base[2]},
+                               .size = {box[0], box[1], box[2]},
+                               .whole = {l->count[0], l->count[1], l->count[2]},
+                               .totals = *r->totals}; /* the launch is counted */
 }
 
 static ls__cuda_end record_box(ls__cuda_recorder *r, launch *l, const uint32_t base[3],

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The executor: jobs one at a time (device/common), recorded, sent and waited for. Who waits for the
- * running job looks at its cancel flag (segment.c), so there is nothing to do to cancel it.
+ * The executor: jobs one at a time (device/common), recorded, sent and waited for. Who waits for
+ * the running job looks at its cancel flag (segment.c), so there is nothing to do to cancel it.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,67 +14,34 @@
 static const uint64_t staging_bytes = 4 << 20;
 
 /* --- how a job ends --------------------------------------------------------------------------- */
-static uint64_t linear(const uint32_t at[3], const uint32_t size[3])
-{
-    return at[0] + (uint64_t)size[0] * (at[1] + (uint64_t)size[1] * at[2]);
-}
-
-static ls_status report_trap(const ls__cuda_executor *executor, ls__job *job)
-{
-    const ls__cuda_trap *trap = &executor->trap;
-    ls__job_result *result = &job->result;
-    uint64_t key = executor->trap_status.trap;
-    const ls__job_result now = *result;
-    uint32_t group = (uint32_t)(key >> 42);
-    uint32_t at[3] = {group % trap->size[0], group / trap->size[0] % trap->size[1],
-                      group / trap->size[0] / trap->size[1]};
-    for (int i = 0; i < 3; i++)
-        at[i] += trap->base[i];
-    *result = trap->totals;
-    result->device_ns = now.device_ns;
-    result->device_waits = now.device_waits;
-    result->graph_launches = now.graph_launches;
-    result->trap_code = (uint32_t)key;
-    result->trap_lane = (uint32_t)(key >> 32) & 1023;
-    result->trap_workgroup = linear(at, trap->whole);
-    result->failed_command = trap->command;
-    return ls__fail(&result->error, LS_E_TRAP,
-                    "command %u called trap(%u) in workgroup %llu, lane %u", trap->command,
-                    result->trap_code, (unsigned long long)result->trap_workgroup,
-                    result->trap_lane);
-}
-
-static ls_status report_lost(const ls__cuda_recorder *r, ls_error *error)
+static ls_status report_lost(const ls__cuda_recorder *r, ls__job_result *result)
 {
     if (r->result == LS__CUDA_STUCK)
-        ls__fail(error, LS_E_INDETERMINATE,
-                 "a command did not stop within its limit after it was cancelled");
-    else /* whatever the driver said, it may still run what it was given */
-        ls__cuda_fail(r->cu, error, r->result, r->what);
-    error->code = error->cause = LS_E_INDETERMINATE;
-    return LS_E_INDETERMINATE;
+        return ls__end_stuck(result);
+    ls__cuda_fail(r->cu, &result->error, r->result, r->what);
+    return ls__end_lost(result);
 }
 
 static ls_status report(ls__cuda_recorder *r, ls__cuda_end end)
 {
     ls__job_result *result = &r->job->result;
+    const ls__cuda_trap *trap = &r->executor->trap;
+    uint64_t key = r->executor->trap_status.trap;
     switch (end) {
     case LS__CUDA_GOES_ON:
         result->measured = r->timed;
         return LS_OK;
     case LS__CUDA_TRAPPED:
-        return report_trap(r->executor, r->job);
+        return ls__end_trapped(result, &trap->box, (uint32_t)(key >> 42), (uint32_t)key,
+                               (uint32_t)(key >> 32) & 1023);
     case LS__CUDA_CANCELLED:
         return ls__fail(&result->error, LS_E_CANCELLED, "cancelled");
     case LS__CUDA_INDIRECT:
-        result->error = r->error;
-        result->failed_command = r->failed_command;
-        result->trap_code = LS_TRAP_INDIRECT;
-        return LS_E_TRAP;
+        return ls__end_indirect(result, r->failed_command, &r->error);
     case LS__CUDA_REFUSED:
         return ls__cuda_fail(r->cu, &result->error, r->result, r->what);
     default:
-        return report_lost(r, &result->error);
+        return report_lost(r, result);
     }
 }
 

@@ -13,8 +13,9 @@
 #ifndef LS_DEVICE_CUDA_JOBS_H
 #define LS_DEVICE_CUDA_JOBS_H
 
-#include "device/cuda/device.h"
+#include "device/common/ends.h"
 #include "device/common/queue.h"
+#include "device/cuda/device.h"
 
 /* --- steps (step.c) --------------------------------------------------------------------------- */
 typedef enum ls__cuda_step_kind {
@@ -63,10 +64,7 @@ typedef struct ls__cuda_move {
 /* A grid that may trap. */
 typedef struct ls__cuda_trap {
     uint32_t sequence, first_sequence;
-    uint32_t command;          /* ls__command.index */
-    uint32_t base[3], size[3]; /* of the grid, in workgroups */
-    uint32_t whole[3];         /* of the launch */
-    ls__job_result totals;     /* what had been counted when the launch was recorded */
+    ls__trap_box box;
 } ls__cuda_trap;
 
 typedef struct ls__cuda_segment {

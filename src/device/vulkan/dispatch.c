@@ -135,12 +135,12 @@ static void record_box(ls__vulkan_recorder *r, launch *l, const uint32_t base[3]
         return;
     r->may_trap = true;
     ls__vulkan_trap *trap = &s->traps[s->trap_count++];
-    *trap = (ls__vulkan_trap){.sequence = r->sequence,
-                              .command = r->job->commands[l->command].index,
-                              .totals = l->totals};
-    memcpy(trap->base, base, sizeof trap->base);
-    memcpy(trap->size, box, sizeof trap->size);
-    memcpy(trap->whole, l->count, sizeof trap->whole);
+    trap->sequence = r->sequence;
+    trap->box = (ls__trap_box){.command = r->job->commands[l->command].index,
+                               .base = {base[0], base[1], base[2]},
+                               .size = {box[0], box[1], box[2]},
+                               .whole = {l->count[0], l->count[1], l->count[2]},
+                               .totals = l->totals};
 }
 
 /* Room for one more box, of which at most *most workgroups fit. */

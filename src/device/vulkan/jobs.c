@@ -93,31 +93,12 @@ static ls__vulkan_end run_once(ls__vulkan_recorder *r)
 }
 
 /* --- how a job ends --------------------------------------------------------------------------- */
-static uint64_t linear(const uint32_t at[3], const uint32_t size[3])
+static ls_status report_trap(ls__vulkan_executor *executor, ls__job_result *result)
 {
-    return at[0] + (uint64_t)size[0] * (at[1] + (uint64_t)size[1] * at[2]);
-}
-
-static ls_status report_trap(ls__vulkan_executor *executor, ls__job *job)
-{
-    const ls__vulkan_trap *trap = &executor->trap;
-    ls__job_result *result = &job->result;
     uint32_t group = ls__vulkan_status(executor)->trap_group;
     const ls__spirv_trap_slot *slot =
         (const ls__spirv_trap_slot *)(const void *)ls__vulkan_host(executor->slots, 0) + group;
-    uint32_t at[3] = {group % trap->size[0], group / trap->size[0] % trap->size[1],
-                      group / trap->size[0] / trap->size[1]};
-    for (int i = 0; i < 3; i++)
-        at[i] += trap->base[i];
-    *result = trap->totals;
-    result->trap_code = slot->code;
-    result->trap_lane = slot->lane;
-    result->trap_workgroup = linear(at, trap->whole);
-    result->failed_command = trap->command;
-    return ls__fail(&result->error, LS_E_TRAP,
-                    "command %u called trap(%u) in workgroup %llu, lane %u", trap->command,
-                    result->trap_code, (unsigned long long)result->trap_workgroup,
-                    result->trap_lane);
+    return ls__end_trapped(result, &executor->trap.box, group, slot->code, slot->lane);
 }
 
 /* A limit of one driver (emit/spirv/llvmpipe.c) that its kernels find out about. */
@@ -140,22 +121,16 @@ static ls_status report(ls__vulkan_recorder *r, ls__vulkan_end end)
         result->measured = r->timed;
         return LS_OK;
     case LS__VULKAN_TRAPPED:
-        return report_trap(r->executor, r->job);
+        return report_trap(r->executor, result);
     case LS__VULKAN_CANCELLED:
         return ls__fail(&result->error, LS_E_CANCELLED, "cancelled");
     case LS__VULKAN_INDIRECT:
-        result->error = r->error;
-        result->failed_command = r->failed_command;
-        result->trap_code = LS_TRAP_INDIRECT;
-        return LS_E_TRAP;
-    default: /* whatever the driver said, it may still run what it was given */
+        return ls__end_indirect(result, r->failed_command, &r->error);
+    default:
         if (r->result == VK_TIMEOUT)
-            ls__fail(&result->error, LS_E_INDETERMINATE,
-                     "a command did not stop within its limit after it was cancelled");
-        else
-            ls__vulkan_fail(&result->error, r->result, "run commands");
-        result->error.code = result->error.cause = LS_E_INDETERMINATE;
-        return LS_E_INDETERMINATE;
+            return ls__end_stuck(result);
+        ls__vulkan_fail(&result->error, r->result, "run commands");
+        return ls__end_lost(result);
     }
 }
 

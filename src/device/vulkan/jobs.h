@@ -13,6 +13,7 @@
 #ifndef LS_DEVICE_VULKAN_JOBS_H
 #define LS_DEVICE_VULKAN_JOBS_H
 
+#include "device/common/ends.h"
 #include "device/common/queue.h"
 #include "device/vulkan/device.h"
 
@@ -48,10 +49,7 @@ typedef struct ls__vulkan_sizes {
 /* A dispatch that may trap. */
 typedef struct ls__vulkan_trap {
     uint32_t sequence;
-    uint32_t command;          /* ls__command.index */
-    uint32_t base[3], size[3]; /* of the dispatch, in workgroups */
-    uint32_t whole[3];         /* of the launch */
-    ls__job_result totals;     /* what had been counted when the launch was recorded */
+    ls__trap_box box;
 } ls__vulkan_trap;
 
 typedef struct ls__vulkan_cost {

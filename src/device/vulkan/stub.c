@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stands in for the Vulkan devices in builds without Vulkan's headers. */
 #include "base/status.h"
+#include "device/common/list.h"
 #include "device/vulkan/vulkan.h"
 
 static const char reason[] =
@@ -8,13 +9,9 @@ static const char reason[] =
 
 static uint32_t list(ls_device_info *infos, uint32_t capacity)
 {
-    if (capacity) {
-        infos[0] =
-            (ls_device_info){.name = "vulkan", .description = "Vulkan 1.2", .kind = LS_DEVICE_GPU};
-        for (size_t i = 0; i < sizeof reason; i++)
-            infos[0].reason[i] = reason[i];
-    }
-    return 1;
+    ls__device_list list = {.family = "vulkan", .infos = infos, .capacity = capacity};
+    ls__list_missing(&list, "Vulkan 1.2", reason);
+    return list.count;
 }
 
 static uint32_t list_nothing(ls_device_info *infos, uint32_t capacity)

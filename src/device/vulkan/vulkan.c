@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "base/status.h"
+#include "device/common/list.h"
 #include "device/vulkan/jobs.h"
 #include "device/vulkan/vulkan.h"
 
@@ -22,41 +23,20 @@ static ls__vulkan_device *vulkan_of(const ls__backend_device *device)
 }
 
 /* --- the list --------------------------------------------------------------------------------- */
-static void describe(const ls__vulkan_physical *physical, uint32_t index, ls_device_info *info)
-{
-    *info = (ls_device_info){
-        .kind = ls__vulkan_is_software(physical) ? LS_DEVICE_CPU : LS_DEVICE_GPU,
-        .usable = !physical->missing[0],
-    };
-    snprintf(info->name, sizeof info->name, PREFIX ":%u", index);
-    snprintf(info->description, sizeof info->description, "%s", physical->description);
-    if (!info->usable)
-        snprintf(info->reason, sizeof info->reason, "it lacks %.240s", physical->missing);
-}
-
 static uint32_t list_kind(bool software, ls_device_info *infos, uint32_t capacity)
 {
+    ls__device_list list = {.family = PREFIX, .infos = infos, .capacity = capacity};
     const ls__vulkan_driver *driver;
     ls_error error = {0};
-    uint32_t count = 0;
-    if (ls__vulkan_driver_get(&driver, &error) != LS_OK) {
-        if (software)
-            return 0;
-        if (capacity) {
-            infos[0] = (ls_device_info){.name = PREFIX, .kind = LS_DEVICE_GPU};
-            snprintf(infos[0].description, sizeof infos[0].description, "Vulkan 1.2");
-            snprintf(infos[0].reason, sizeof infos[0].reason, "%.255s", error.message);
-        }
-        return 1;
+    bool there = ls__vulkan_driver_get(&driver, &error) == LS_OK;
+    if (!there && !software)
+        ls__list_missing(&list, "Vulkan 1.2", error.message);
+    for (uint32_t i = 0; there && i < driver->physical_count; i++) {
+        const ls__vulkan_physical *physical = &driver->physical[i];
+        if (ls__vulkan_is_software(physical) == software)
+            ls__list_device(&list, i, software, physical->description, physical->missing);
     }
-    for (uint32_t i = 0; i < driver->physical_count; i++) {
-        if (ls__vulkan_is_software(&driver->physical[i]) != software)
-            continue;
-        if (count < capacity)
-            describe(&driver->physical[i], i, &infos[count]);
-        count++;
-    }
-    return count;
+    return list.count;
 }
 
 static uint32_t list_gpus(ls_device_info *infos, uint32_t capacity)
