@@ -263,11 +263,8 @@ int ls__cli_bench_llm(int argc, char **argv)
     ls__cli_catch_signals();
     b.results = json_array();
     ls_status status = run(&b, &error);
-    if (status != LS_OK && !ls__cli_caught_signal())
-        ls__cli_print_error(&error);
     json_decref(b.results);
     ls__mem_free(b.ids);
     ls__mem_free(b.seconds);
-    int signal = ls__cli_caught_signal();
-    return signal ? LS__EXIT_SIGNAL + signal : status == LS_OK ? LS__EXIT_OK : LS__EXIT_FAILED;
+    return ls__cli_end(status, &error);
 }

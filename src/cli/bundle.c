@@ -198,17 +198,12 @@ int ls__cli_bundle(int argc, char **argv)
     ls_error error;
     int result = LS__EXIT_USAGE;
     options.defines = ls__mem_alloc((size_t)argc, sizeof *options.defines);
-    if (!options.defines) {
-        ls__fail_oom(&error, (size_t)argc * sizeof *options.defines);
-        ls__cli_print_error(&error);
-        return LS__EXIT_FAILED;
-    }
+    if (!options.defines)
+        return ls__cli_end(ls__fail_oom(&error, (size_t)argc * sizeof *options.defines), &error);
     if (argp_parse(&arguments, argc, argv, 0, NULL, &options) == 0) {
         ls_status status =
             options.check ? check(options.check, &error) : write_bundle(&options, &error);
-        if (status != LS_OK)
-            ls__cli_print_error(&error);
-        result = status == LS_OK ? LS__EXIT_OK : LS__EXIT_FAILED;
+        result = ls__cli_end(status, &error);
     }
     ls__mem_free(options.targets);
     ls__mem_free(options.target_text);

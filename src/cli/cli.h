@@ -57,13 +57,17 @@ void ls__cli_print_message(const char *who, const char *text);
 void ls__cli_usage_error(const struct argp_state *state, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Whether all that was printed on standard output has arrived there; flushes it. The first time that
- * it has not is said on standard error, or, when its reader has left, noted as the signal SIGPIPE,
- * so that the command ends quietly. */
+/* Whether all that was printed on standard output has arrived there; flushes it. The first time
+ * that it has not is said on standard error, or, when its reader has left, noted as the signal
+ * SIGPIPE, so that the command ends quietly. */
 bool ls__cli_check_output(void);
 
 /* Prints the error on one line. */
 void ls__cli_print_error(const ls_error *error);
+
+/* How a subcommand ends: prints the error, if any but that a signal has stopped it, and gives the
+ * exit status. */
+int ls__cli_end(ls_status status, const ls_error *error);
 
 /* One -DNAME=VALUE; VALUE may be an integer, true or false, and is 1 when left out. `text` is cut
  * at '=' and stays owned by the caller. */
@@ -105,8 +109,8 @@ ls_status ls__cli_check_cache(const char *path, ls_error *error);
  * default. */
 ls_status ls__cli_choose_cache(const char *named, bool none, ls__strbuf *path, ls_error *error);
 
-/* Opens a device. Where none is named and none may be chosen unasked it is the reference, with a note
- * unless `quiet`. */
+/* Opens a device. Where none is named and none may be chosen unasked it is the reference, with a
+ * note unless `quiet`. */
 ls_status ls__cli_open_device(ls_device_params *params, bool quiet, ls_device **device,
                               ls_error *error);
 

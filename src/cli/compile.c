@@ -234,21 +234,14 @@ int ls__cli_compile(int argc, char **argv)
     ls_error error;
     int result = LS__EXIT_USAGE;
     options.defines = ls__mem_alloc((size_t)argc, sizeof *options.defines);
-    if (!options.defines) {
-        ls__fail_oom(&error, (size_t)argc * sizeof *options.defines);
-        ls__cli_print_error(&error);
-        return LS__EXIT_FAILED;
-    }
+    if (!options.defines)
+        return ls__cli_end(ls__fail_oom(&error, (size_t)argc * sizeof *options.defines), &error);
     if (argp_parse(&arguments, argc, argv, 0, NULL, &options) == 0) {
-        result = LS__EXIT_OK;
         bool is_binary = options.form == FORM_IRB || options.form == FORM_SPIRV;
-        if (is_binary && !options.output && isatty(STDOUT_FILENO)) {
+        if (is_binary && !options.output && isatty(STDOUT_FILENO))
             fputs("lockstep: the binary form does not suit a terminal; give -o FILE\n", stderr);
-            result = LS__EXIT_USAGE;
-        } else if (compile(&options, &error) != LS_OK) {
-            ls__cli_print_error(&error);
-            result = LS__EXIT_FAILED;
-        }
+        else
+            result = ls__cli_end(compile(&options, &error), &error);
     }
     ls__mem_free(options.defines);
     return result;

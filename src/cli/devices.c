@@ -149,9 +149,5 @@ int ls__cli_devices(int argc, char **argv)
     ls_error error;
     if (argp_parse(&arguments, argc, argv, 0, NULL, &verbose) != 0)
         return LS__EXIT_USAGE;
-    if (list(verbose, &error) != LS_OK) {
-        ls__cli_print_error(&error);
-        return LS__EXIT_FAILED;
-    }
-    return LS__EXIT_OK;
+    return ls__cli_end(list(verbose, &error), &error);
 }

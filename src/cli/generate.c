@@ -299,9 +299,6 @@ int ls__cli_generate(int argc, char **argv)
         status = generate(&r, &error);
     if (status == LS_OK)
         status = print_numbers(&r, &error);
-    if (status != LS_OK)
-        ls__cli_print_error(&error);
     finish(&r);
-    int signal = ls__cli_caught_signal();
-    return signal ? LS__EXIT_SIGNAL + signal : status == LS_OK ? LS__EXIT_OK : LS__EXIT_FAILED;
+    return ls__cli_end(status, &error);
 }

@@ -248,8 +248,5 @@ int ls__cli_inspect(int argc, char **argv)
     else if (status == LS_OK)
         print_text(gguf, &r);
     ls_gguf_destroy(&gguf);
-    if (status == LS_OK)
-        return LS__EXIT_OK;
-    ls__cli_print_error(&error);
-    return LS__EXIT_FAILED;
+    return ls__cli_end(status, &error);
 }

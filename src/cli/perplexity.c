@@ -352,8 +352,6 @@ int ls__cli_perplexity(int argc, char **argv)
     ls_status status = check_files(&m, &error);
     if (status == LS_OK)
         status = run(&m, &error);
-    if (status != LS_OK && !ls__cli_caught_signal())
-        ls__cli_print_error(&error);
     ls__os_writer_abort(&m.writer);
     ls_session_destroy(&m.session);
     ls__logits_close(&m.other);
@@ -362,6 +360,5 @@ int ls__cli_perplexity(int argc, char **argv)
     ls__mem_free(m.ids_copy);
     ls__mem_free(m.divergences);
     ls__mem_free(m.logits);
-    int signal = ls__cli_caught_signal();
-    return signal ? LS__EXIT_SIGNAL + signal : status == LS_OK ? LS__EXIT_OK : LS__EXIT_FAILED;
+    return ls__cli_end(status, &error);
 }

@@ -11,6 +11,7 @@
 #include "base/status.h"
 #include "base/str.h"
 #include "cli/cli.h"
+#include "cli/wait.h"
 
 __attribute__((format(printf, 2, 0))) static void make_visible(ls__strbuf *out, const char *format,
                                                                va_list arguments)
@@ -60,6 +61,14 @@ void ls__cli_print_error(const ls_error *error)
     bool shows_where = error->where[0] && !strstr(error->message, error->where);
     ls__cli_print_line(stderr, "lockstep: %s%s%s%s%s", error->message, shows_where ? ": " : "",
                        shows_where ? error->where : "", error->hint[0] ? "; " : "", error->hint);
+}
+
+int ls__cli_end(ls_status status, const ls_error *error)
+{
+    int signal = ls__cli_caught_signal();
+    if (status != LS_OK && !(signal && status == LS_E_CANCELLED))
+        ls__cli_print_error(error);
+    return signal ? LS__EXIT_SIGNAL + signal : status == LS_OK ? LS__EXIT_OK : LS__EXIT_FAILED;
 }
 
 ls_status ls__cli_parse_integer(const char *text, uint64_t minimum, uint64_t maximum,

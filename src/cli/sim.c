@@ -321,17 +321,13 @@ static int run_job(job *j)
         status = closed;
         error = closing;
     }
-    int caught = ls__cli_caught_signal();
-    if (status != LS_OK && !(caught && status == LS_E_CANCELLED))
-        ls__cli_print_error(&error);
     ls_cosim_destroy(&j->cosim);
     ls__stimulus_close(&j->stimulus);
     ls__mem_free(j->found_clocks);
     ls__mem_free(j->clock_edges);
     ls__cli_bench_finish(&j->bench);
-    if (caught)
-        return LS__EXIT_SIGNAL + caught;
-    return status == LS_OK && !j->has_failed ? LS__EXIT_OK : LS__EXIT_FAILED;
+    int result = ls__cli_end(status, &error);
+    return result == LS__EXIT_OK && j->has_failed ? LS__EXIT_FAILED : result;
 }
 
 int ls__cli_sim(int argc, char **argv)

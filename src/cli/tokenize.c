@@ -290,8 +290,5 @@ int ls__cli_tokenize(int argc, char **argv)
     if (in.owned)
         ls__mem_free(in.bytes);
     ls_tokenizer_destroy(&t);
-    if (status == LS_OK)
-        return LS__EXIT_OK;
-    ls__cli_print_error(&error);
-    return LS__EXIT_FAILED;
+    return ls__cli_end(status, &error);
 }

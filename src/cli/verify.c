@@ -557,14 +557,11 @@ int ls__cli_verify(int argc, char **argv)
         return LS__EXIT_USAGE;
     ls__cli_catch_signals();
     ls_status status = check_ways(&v, &error);
-    if (status != LS_OK)
-        ls__cli_print_error(&error);
     ls__cli_model_close(&v.open);
     ls__mem_free(v.expected[0]);
     ls__mem_free(v.expected[1]);
     ls__mem_free(v.logits);
     ls__mem_free(v.ids);
-    if (ls__cli_caught_signal())
-        return LS__EXIT_SIGNAL + ls__cli_caught_signal();
-    return status == LS_OK && v.equal && !v.different ? LS__EXIT_OK : LS__EXIT_FAILED;
+    int result = ls__cli_end(status, &error);
+    return result == LS__EXIT_OK && (v.different || !v.equal) ? LS__EXIT_FAILED : result;
 }
