@@ -42,7 +42,7 @@
 #define LS_CONTRACT_VERSION 1
 
 /* The version of the IR, of its text form and of its binary form (docs/ir.md). */
-#define LS_IR_VERSION 2
+#define LS_IR_VERSION 3
 
 #define LS_FOREVER UINT64_MAX
 

@@ -94,8 +94,10 @@ LS_NATIVE_STATIC_ASSERT(sizeof(f32) == 4 && sizeof(f64) == 8, "IEEE 754 binary32
 /* Shared memory of a lane on its own: kept from lane to lane, never cleared. */
 #define shared static LS_NATIVE_THREAD_LOCAL
 
-/* A constant fixed when Lockstep builds the program; natively it has its default. */
-#define SPEC(type, name, value) enum { name = (type)(value) }
+/* A constant fixed when Lockstep builds the program; natively it has its default, the first value.
+ * The others are for tuners. */
+#define LS_NATIVE_FIRST(first, ...) first
+#define SPEC(type, name, ...) enum { name = (type)(LS_NATIVE_FIRST(__VA_ARGS__, 0)) }
 
 /* ---- launch geometry --------------------------------------------------------------------- */
 

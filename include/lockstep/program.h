@@ -142,6 +142,20 @@ LS_API ls_status ls_module_find_kernel(const ls_module *module, const char *name
 LS_API ls_status ls_module_param(const ls_module *module, const char *kernel, uint32_t index,
                                  ls_param_info *info, ls_error *error);
 
+/* A SPEC constant of Kernel C, in order of declaration. `choices`: further values that it names for
+ * tuners (lockstep/tune.h). */
+typedef struct ls_spec_info {
+    const char *name;
+    ls_mem mem;
+    int64_t value; /* that the module was compiled with */
+    int64_t default_value;
+    const int64_t *choices; /* all differ, from the default too */
+    uint32_t choice_count;
+} ls_spec_info;
+LS_API uint32_t ls_module_spec_count(const ls_module *module);
+LS_API ls_status ls_module_spec(const ls_module *module, uint32_t index, ls_spec_info *info,
+                                ls_error *error);
+
 /* --- programs --------------------------------------------------------------------------------- */
 /* A module built for a device. Owned by the caller; kernels live as long as it. Batches that use it
  * keep it alive. Thread-safety: may be used from any thread. */

@@ -100,11 +100,8 @@ static ls_status select_kernel(const ls__ir_module *from, const ls__ir_function 
         return ls__oom_status(&oom, error);
     }
     *ir = ls__ir_module_create(&oom, COPY_LIMIT_BYTES);
-    for (uint32_t i = 0; i < from->specs.count; i++) {
-        ls__ir_spec spec = from->specs.items[i];
-        spec.name = ls__arena_strdup(&(*ir)->arena, spec.name, strlen(spec.name));
-        ls__vec_push(&(*ir)->arena, &(*ir)->specs, spec);
-    }
+    for (uint32_t i = 0; i < from->specs.count; i++)
+        ls__ir_spec_add(*ir, &from->specs.items[i]);
     ls__ir_function_clone(*ir, kernel, kernel->name);
     (*ir)->arena.oom = NULL;
     return LS_OK;
@@ -527,5 +524,33 @@ ls_status ls_module_param(const ls_module *module, const char *kernel, uint32_t 
         return ls__fail(error, LS_E_NOT_FOUND, "kernel '%s' has no parameter number %u: it has %u",
                         kernel, index, function->params.count);
     ls__kernel_param(&function->params.items[index], info);
+    return LS_OK;
+}
+
+/* --- constants -------------------------------------------------------------------------------- */
+uint32_t ls_module_spec_count(const ls_module *module)
+{
+    return module ? module->signature->specs.count : 0;
+}
+
+ls_status ls_module_spec(const ls_module *module, uint32_t index, ls_spec_info *info,
+                         ls_error *error)
+{
+    if (!info)
+        return ls__fail_no_result(error, "ls_module_spec");
+    *info = (ls_spec_info){0};
+    if (!module)
+        return fail_no_module(error, "ls_module_spec");
+    uint32_t count = module->signature->specs.count;
+    if (index >= count)
+        return ls__fail(error, LS_E_NOT_FOUND,
+                        "there is no SPEC constant number %u: the module has %u", index, count);
+    const ls__ir_spec *spec = &module->signature->specs.items[index];
+    *info = (ls_spec_info){.name = spec->name,
+                           .mem = (ls_mem)spec->mem,
+                           .value = spec->value,
+                           .default_value = spec->default_value,
+                           .choices = spec->choices,
+                           .choice_count = spec->choice_count};
     return LS_OK;
 }

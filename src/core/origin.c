@@ -228,7 +228,7 @@ static void put_text(ls__strbuf *out, const char *text)
     put(out, text ? text : "", length);
 }
 
-/* Kernels and their parameters, without bodies. */
+/* SPEC constants, kernels and their parameters, without bodies. */
 static ls_status make_outline(const ls__ir_module *ir, ls__ir_module **outline, ls_error *error)
 {
     ls__oom oom = {0};
@@ -238,6 +238,8 @@ static ls_status make_outline(const ls__ir_module *ir, ls__ir_module **outline, 
         return ls__oom_status(&oom, error);
     }
     *outline = ls__ir_module_create(&oom, 0);
+    for (uint32_t i = 0; i < ir->specs.count; i++)
+        ls__ir_spec_add(*outline, &ir->specs.items[i]);
     for (uint32_t i = 0; i < ls__module_kernel_count(ir); i++) {
         const ls__ir_function *from = ls__module_kernel_at(ir, i);
         ls__ir_function *to = ls__ir_function_add(*outline, from->name, true);

@@ -268,6 +268,9 @@ static void put_body(writer *w, const ls__ir_module *module, ls__arena *scratch)
         put_byte(w, module->specs.items[i].mem);
         put_signed(w, module->specs.items[i].value);
         put_signed(w, module->specs.items[i].default_value);
+        put_varint(w, module->specs.items[i].choice_count);
+        for (uint32_t k = 0; k < module->specs.items[i].choice_count; k++)
+            put_signed(w, module->specs.items[i].choices[k]);
     }
     put_objects(w, module->tables.items, module->tables.count);
     put_varint(w, module->functions.count - 1);
@@ -574,18 +577,27 @@ static void get_function(reader *r)
     get_region(r, f->body, 0);
 }
 
+static void get_spec(reader *r)
+{
+    ls__ir_spec spec = {.name = get_text(r), .mem = ls__cursor_u8(&r->in)};
+    spec.value = get_signed(r);
+    spec.default_value = get_signed(r);
+    spec.choice_count = get_count(r, 1);
+    int64_t *choices = LS__NEW_ARRAY(r->arena, int64_t, spec.choice_count);
+    for (uint32_t k = 0; k < spec.choice_count && !r->in.fault; k++)
+        choices[k] = get_signed(r);
+    spec.choices = choices;
+    ls__vec_push(r->arena, &r->module->specs, spec);
+}
+
 static void get_body(reader *r)
 {
     uint32_t count = get_count(r, 1);
     for (uint32_t i = 0; i < count && !r->in.fault; i++)
         ls__vec_push(r->arena, &r->module->files, get_text(r));
-    count = get_count(r, 4);
-    for (uint32_t i = 0; i < count && !r->in.fault; i++) {
-        ls__ir_spec spec = {.name = get_text(r), .mem = ls__cursor_u8(&r->in)};
-        spec.value = get_signed(r);
-        spec.default_value = get_signed(r);
-        ls__vec_push(r->arena, &r->module->specs, spec);
-    }
+    count = get_count(r, 5);
+    for (uint32_t i = 0; i < count && !r->in.fault; i++)
+        get_spec(r);
     count = get_count(r, 4);
     for (uint32_t i = 0; i < count && !r->in.fault; i++)
         ls__ir_table_append(r->module, get_object(r, true));

@@ -210,11 +210,8 @@ static void copy_module(ls__ir_module *copy, const ls__ir_module *module)
     copier c = {.target = copy, .source = module};
     for (uint32_t i = 0; i < module->files.count; i++)
         ls__vec_push(&copy->arena, &copy->files, copy_text(&c, module->files.items[i]));
-    for (uint32_t i = 0; i < module->specs.count; i++) {
-        ls__ir_spec spec = module->specs.items[i];
-        spec.name = copy_text(&c, spec.name);
-        ls__vec_push(&copy->arena, &copy->specs, spec);
-    }
+    for (uint32_t i = 0; i < module->specs.count; i++)
+        ls__ir_spec_add(copy, &module->specs.items[i]);
     for (uint32_t i = 0; i < module->tables.count; i++) {
         ls__ir_object table = module->tables.items[i];
         table.name = copy_text(&c, table.name);

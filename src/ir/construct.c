@@ -46,6 +46,18 @@ static const char *copy_text(ls__ir_module *module, const char *text)
     return text ? ls__arena_strdup(&module->arena, text, strlen(text)) : NULL;
 }
 
+void ls__ir_spec_add(ls__ir_module *module, const ls__ir_spec *spec)
+{
+    ls__arena *arena = &module->arena;
+    ls__ir_spec copy = *spec;
+    int64_t *choices = LS__NEW_ARRAY(arena, int64_t, spec->choice_count);
+    if (spec->choice_count)
+        memcpy(choices, spec->choices, spec->choice_count * sizeof *choices);
+    copy.name = spec->name ? ls__arena_strdup(arena, spec->name, strlen(spec->name)) : NULL;
+    copy.choices = choices;
+    ls__vec_push(arena, &module->specs, copy);
+}
+
 ls__ir_function *ls__ir_function_add(ls__ir_module *module, const char *name, bool is_kernel)
 {
     ls__ir_function *function = LS__NEW(&module->arena, ls__ir_function);

@@ -135,6 +135,8 @@ typedef struct ls__ir_spec {
     const char *name;
     uint8_t mem;
     int64_t value, default_value;
+    const int64_t *choices; /* further values that a tuner may try */
+    uint32_t choice_count;
 } ls__ir_spec;
 
 struct ls__ir_module {
@@ -168,6 +170,8 @@ bool ls__ir_mem_is_float(ls_mem mem); /* f16, bf16, f32, f64: the NaN rule appli
 ls__ir_module *ls__ir_module_create(ls__oom *oom,
                                     size_t limit_bytes); /* jumps when memory is out */
 void ls__ir_module_destroy(ls__ir_module **module);
+/* A copy of `spec`, what it points to included. */
+void ls__ir_spec_add(ls__ir_module *module, const ls__ir_spec *spec);
 ls__ir_function *ls__ir_function_add(ls__ir_module *module, const char *name, bool is_kernel);
 ls__ir_function *ls__ir_function_find(const ls__ir_module *module, ls__str name);
 ls__ir_param *ls__ir_param_add(ls__ir_function *function,

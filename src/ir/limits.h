@@ -15,7 +15,8 @@ enum {
     LS__IR_MAX_ELEMENT_BYTES = 1 << 20,
     LS__IR_MAX_TABLE_BYTES = 64 << 20, /* of a module, all tables */
     LS__IR_MAX_VALUES = 1 << 22,       /* of a function, holes counted */
-    LS__IR_MAX_FUNCTIONS = 1 << 20
+    LS__IR_MAX_FUNCTIONS = 1 << 20,
+    LS__IR_MAX_CHOICES = 15 /* of a SPEC constant, beside its default */
 };
 
 #endif

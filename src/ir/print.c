@@ -381,8 +381,11 @@ void ls__ir_print(const ls__ir_module *module, ls__strbuf *out)
         const ls__ir_spec *spec = &module->specs.items[i];
         put(&p, "spec ");
         put_name(&p, spec->name);
-        ls__strbuf_printf(out, " : %s = %" PRId64 " default %" PRId64 "\n",
+        ls__strbuf_printf(out, " : %s = %" PRId64 " default %" PRId64,
                           ls__ir_mem_name((ls_mem)spec->mem), spec->value, spec->default_value);
+        for (uint32_t k = 0; k < spec->choice_count; k++)
+            ls__strbuf_printf(out, "%s%" PRId64, k ? ", " : " try ", spec->choices[k]);
+        put(&p, "\n");
     }
     for (uint32_t i = 0; i < module->tables.count; i++)
         put_table(&p, &module->tables.items[i]);

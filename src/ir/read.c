@@ -555,6 +555,15 @@ static void read_spec(reader *r)
     spec.value = ls__ir_lex_i64(lex(r));
     ls__ir_lex_want_word(lex(r), "default");
     spec.default_value = ls__ir_lex_i64(lex(r));
+    LS__VEC(int64_t) choices = {0};
+    if (ls__ir_lex_accept_word(lex(r), "try")) {
+        do {
+            int64_t choice = ls__ir_lex_i64(lex(r));
+            ls__vec_push(r->arena, &choices, choice);
+        } while (!lex(r)->failed && ls__ir_lex_accept(lex(r), ','));
+    }
+    spec.choices = choices.items;
+    spec.choice_count = choices.count;
     ls__vec_push(r->arena, &r->module->specs, spec);
 }
 

@@ -122,6 +122,21 @@ static bool check_names(ls__ir_verifier *v)
     return true;
 }
 
+/* No value of a constant stands there twice. */
+static bool check_choices(ls__ir_verifier *v, const ls__ir_spec *spec)
+{
+    CHECK(spec->choice_count <= LS__IR_MAX_CHOICES, LIMIT, "constant %s has %" PRIu32 " choices",
+          spec->name, spec->choice_count);
+    for (uint32_t i = 0; i < spec->choice_count; i++) {
+        bool is_new = spec->choices[i] != spec->default_value;
+        for (uint32_t k = 0; k < i; k++)
+            is_new &= spec->choices[i] != spec->choices[k];
+        CHECK(is_new, ANNOTATION, "constant %s has the choice %" PRId64 " twice", spec->name,
+              spec->choices[i]);
+    }
+    return true;
+}
+
 static bool check_module(ls__ir_verifier *v)
 {
     const ls__ir_module *module = v->module;
@@ -134,6 +149,8 @@ static bool check_module(ls__ir_verifier *v)
         const ls__ir_spec *spec = &module->specs.items[i];
         bool is_word = spec->mem >= LS_MEM_BOOL && spec->mem <= LS_MEM_U32;
         CHECK(spec->name && is_word, ANNOTATION, "constant %" PRIu32, i);
+        if (!check_choices(v, spec))
+            return false;
     }
     return check_objects(v, module->tables.items, module->tables.count, "table",
                          LS__IR_MAX_TABLE_BYTES) &&

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "ir/limits.h"
 #include "lang/check.h"
 
 enum { MAX_WORKGROUP = 1024, MAX_TABLE_BYTES = 64 << 20 };
@@ -17,6 +18,37 @@ static bool fits(const lang_type *type, int64_t value)
         return value == 0 || value == 1;
     int64_t half = INT64_C(1) << (type->size * 8 - 1);
     return lang_is_signed(type) ? value >= -half && value < half : value >= 0 && value < 2 * half;
+}
+
+/* The further values of a SPEC constant; false after a report. */
+static bool spec_choices(lang_checker *c, lang_declaration *d, const lang_type *type, ls__str name,
+                         ls__ir_spec *spec)
+{
+    lang_context *context = c->context;
+    uint32_t count = d->choices.count;
+    if (count > LS__IR_MAX_CHOICES) {
+        ls__lang_report(context, d->choices.items[LS__IR_MAX_CHOICES]->pos, D_SPEC_CHOICES,
+                        LS__STR_ARG(name), count + 1, (unsigned)LS__IR_MAX_CHOICES + 1);
+        return false;
+    }
+    int64_t *choices = LS__NEW_ARRAY(&context->arena, int64_t, count);
+    for (uint32_t i = 0; i < count; i++) {
+        lang_pos pos = d->choices.items[i]->pos;
+        if (!ls__lang_check_constant(c, &d->choices.items[i], &choices[i]))
+            return false;
+        bool is_new = choices[i] != spec->default_value;
+        for (uint32_t k = 0; k < i; k++)
+            is_new &= choices[i] != choices[k];
+        if (!fits(type, choices[i]))
+            ls__lang_report(context, pos, D_SPEC_RANGE, (long long)choices[i], LS__STR_ARG(name));
+        else if (!is_new)
+            ls__lang_report(context, pos, D_SPEC_TWICE, LS__STR_ARG(name), (long long)choices[i]);
+        if (!is_new || !fits(type, choices[i]))
+            return false;
+    }
+    spec->choices = choices;
+    spec->choice_count = count;
+    return true;
 }
 
 static void spec_constant(lang_checker *c, lang_declaration *d)
@@ -49,6 +81,8 @@ static void spec_constant(lang_checker *c, lang_declaration *d)
         ls__lang_report(context, pos, D_SPEC_RANGE, (long long)value, LS__STR_ARG(name));
         return;
     }
+    if (!spec_choices(c, d, type, name, &spec))
+        return;
     lang_symbol *symbol =
         ls__lang_declare(c, declarator->name, declarator->pos, SYM_CONST, TY(I32));
     if (!symbol)

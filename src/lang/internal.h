@@ -396,6 +396,7 @@ struct lang_declaration {
     LS__VEC(lang_declarator *) declarators;
     lang_stmt *body;  /* function */
     lang_expr *value; /* SPEC default, assertion */
+    LS__VEC(lang_expr *) choices; /* SPEC: further values */
     lang_pos end;     /* closing brace of a function */
 };
 

@@ -39,12 +39,8 @@ static void verify(lang_context *context)
 
 static void add_specs(lang_context *context)
 {
-    ls__ir_module *module = context->module;
-    for (uint32_t i = 0; i < context->specs.count; i++) {
-        ls__ir_spec spec = context->specs.items[i];
-        spec.name = ls__arena_strdup(&module->arena, spec.name, strlen(spec.name));
-        ls__vec_push(&module->arena, &module->specs, spec);
-    }
+    for (uint32_t i = 0; i < context->specs.count; i++)
+        ls__ir_spec_add(context->module, &context->specs.items[i]);
 }
 
 static void run_stages(lang_context *context, const char *text, size_t length)

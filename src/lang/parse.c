@@ -404,6 +404,10 @@ static lang_declaration *spec_constant(lang_parser *p, lang_declaration *d)
     }
     ls__lang_expect(p, TOK_COMMA);
     d->value = ls__lang_parse_conditional(p);
+    while (!p->panic && ls__lang_accept(p, TOK_COMMA)) {
+        lang_expr *choice = ls__lang_parse_conditional(p);
+        ls__vec_push(&p->context->arena, &d->choices, choice);
+    }
     ls__lang_expect(p, TOK_RIGHT_PAREN);
     ls__lang_expect(p, TOK_SEMICOLON);
     ls__vec_push(&p->context->arena, &d->declarators, declarator);

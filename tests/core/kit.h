@@ -54,7 +54,7 @@
 
 /* y[i] = x[i] + k for i < n; rounds(y): y[iteration()] = k; endless; fails: trap(9) in lane k of
  * each workgroup. */
-static const char basic_ir[] = "lockstep ir 2\n"
+static const char basic_ir[] = "lockstep ir 3\n"
                                "kernel @add workgroup(64, 1, 1) {\n"
                                "  scalar n : u32 size 4 align 4 at 0\n"
                                "  scalar k : u32 size 4 align 4 at 4\n"
@@ -101,7 +101,7 @@ static const char basic_ir[] = "lockstep ir 2\n"
 
 /* y[i] = x[i] + x[i] in f64, which the fault device does not have; with iteration() added so that
  * rounds show. */
-static const char wide_ir[] = "lockstep ir 2\n"
+static const char wide_ir[] = "lockstep ir 3\n"
                               "kernel @twice workgroup(4, 1, 1) {\n"
                               "  buffer x : const f64 size 8 align 8\n"
                               "  buffer y : f64 size 8 align 8\n"
@@ -118,7 +118,7 @@ static const char wide_ir[] = "lockstep ir 2\n"
                               "}\n";
 
 /* a[i] = k + i; all lanes; b[i] = a[n - 1 - i] + a value that lives across the barrier. */
-static const char mirror_ir[] = "lockstep ir 2\n"
+static const char mirror_ir[] = "lockstep ir 3\n"
                                 "kernel @mirror workgroup(4, 1, 1) {\n"
                                 "  scalar n : u32 size 4 align 4 at 0\n"
                                 "  scalar k : u32 size 4 align 4 at 4\n"

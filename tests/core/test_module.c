@@ -193,7 +193,7 @@ static void transforming_makes_a_new_module(void **state)
 static void claims_of_bounds_are_not_believed(void **state)
 {
     (void)state;
-    static const char text[] = "lockstep ir 2\n\n"
+    static const char text[] = "lockstep ir 3\n\n"
                                "kernel @f workgroup(1, 1, 1) {\n"
                                "  buffer y : u32 size 4 align 4\n"
                                "  %1 = const 4000000 : i64\n"

@@ -59,7 +59,7 @@ static inline void load_kernel_with(fixture *f, const char *head, const char *de
 {
     ls__strbuf text = {0};
     ls__strbuf_printf(&text,
-                      "lockstep ir 2\nfile \"k.kc\"\n%s\nkernel @k %s {\n%s"
+                      "lockstep ir 3\nfile \"k.kc\"\n%s\nkernel @k %s {\n%s"
                       "  %%1 = id global_id 0 : i32\n  %%2 = zext %%1 : i64\n"
                       "  %%3 = const 0 : i64\n"
                       "  %%4 = index %%3, %%2 stride 4 count 0 : i64\n%s}\n",

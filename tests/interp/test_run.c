@@ -38,7 +38,7 @@ static void test_geometry(void **state)
     fixture f;
 
     ls__strbuf_printf(&body,
-                      "lockstep ir 2\nkernel @k workgroup(6, 4, 2) {\n%s"
+                      "lockstep ir 3\nkernel @k workgroup(6, 4, 2) {\n%s"
                       "  %%1 = id workgroup_id 0 : i32\n  %%2 = id workgroup_id 1 : i32\n"
                       "  %%3 = id workgroup_id 2 : i32\n  %%4 = id workgroup_count 0 : i32\n"
                       "  %%5 = id workgroup_count 1 : i32\n  %%6 = mul %%3, %%5 : i32\n"

@@ -13,9 +13,9 @@
 
 enum { VERSION_AT = 8, CONTRACT_AT = 12, SIZE_AT = 16, DIGEST_AT = 24, BODY_AT = 56 };
 
-static const char text[] = "lockstep ir 2\n"
+static const char text[] = "lockstep ir 3\n"
                            "file \"a.kc\"\n"
-                           "spec N : i32 = -3 default 4\n"
+                           "spec N : i32 = -3 default 4 try -1, 300\n"
                            "table t align 4 {\n  01020304\n}\n"
                            "kernel @k workgroup(32, 1, 1) {\n"
                            "  scalar n : i32 size 4 align 4 at 0\n"

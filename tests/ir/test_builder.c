@@ -101,7 +101,7 @@ static void build_main(ls_builder *b)
     ls_builder_end(b);
 }
 
-static const char expected[] = "lockstep ir 2\n"
+static const char expected[] = "lockstep ir 3\n"
                                "table t align 4 {\n  01020304\n}\n"
                                "\n"
                                "function @helper -> i32 {\n"

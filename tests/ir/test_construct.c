@@ -235,7 +235,7 @@ static void test_changes(void **state)
     assert_int_equal(ls__ir_verify(module, NULL), LS_OK);
     ls__ir_compact(f);
     assert_int_equal(ls__ir_verify(module, NULL), LS_OK);
-    assert_text(module, "lockstep ir 2\n\n"
+    assert_text(module, "lockstep ir 3\n\n"
                         "function @f {\n"
                         "  var v1 used : i32\n"
                         "  %1 = const 2 : i32\n"
@@ -251,7 +251,7 @@ static void test_changes(void **state)
     ls__ir_remove(f, f->body->last); /* with the constant in it */
     assert_int_equal(ls__ir_verify(module, NULL), LS_OK);
     ls__ir_compact(f);
-    assert_text(module, "lockstep ir 2\n\nfunction @f {\n  %1 = const 2 : i32\n}\n");
+    assert_text(module, "lockstep ir 3\n\nfunction @f {\n  %1 = const 2 : i32\n}\n");
     ls__ir_module_destroy(&module);
 }
 
@@ -273,7 +273,7 @@ static void test_tables_and_files_are_shared(void **state)
 
 /* --- copies ----------------------------------------------------------------------------------- */
 
-static const char source_text[] = "lockstep ir 2\n"
+static const char source_text[] = "lockstep ir 3\n"
                                   "file \"s.kc\"\n"
                                   "table unused align 1 {\n  00\n}\n"
                                   "table used align 1 {\n  01\n}\n"

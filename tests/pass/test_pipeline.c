@@ -133,7 +133,7 @@ static void test_lowering_that_nests_too_deeply(void **state)
 {
     (void)state;
     ls__strbuf text = {0};
-    ls__strbuf_printf(&text, "lockstep ir 2\nkernel @deep workgroup(1, 1, 1) {\n"
+    ls__strbuf_printf(&text, "lockstep ir 3\nkernel @deep workgroup(1, 1, 1) {\n"
                              "buffer y : i32 size 4 align 4\n%%1 = const 0 : i64\n"
                              "%%2 = load i32 buffer 0 [%%1] : i32\n%%3 = eq %%2, %%2 : bool\n");
     for (int i = 0; i < LS__IR_MAX_DEPTH; i++)

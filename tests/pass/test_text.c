@@ -3,9 +3,9 @@
  * Text tests of the passes. A file holds cases; a case is
  *
  *     == name: passes            runs these passes in this order on every function
- *     lockstep ir 2 ...          the module before
+ *     lockstep ir 3 ...          the module before
  *     == expect                  either the whole module after,
- *     lockstep ir 2 ...
+ *     lockstep ir 3 ...
  *     == has: text               or lines that must, or must not, occur in it (any number, any
  * order)
  *     == lacks: text
