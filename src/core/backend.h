@@ -41,6 +41,11 @@ typedef struct ls__backend_kernel {
     uint32_t buffer_count, scalar_bytes;
 } ls__backend_kernel;
 
+/* Machine code that the driver makes: found in a cache or made, as in ls_counters. */
+typedef struct ls__driver_cache {
+    uint64_t hits, misses;
+} ls__driver_cache;
+
 typedef struct ls__backend_code {
     /* Lowered and verified; outlives the program. For backends without emitter; NULL where the code
      * was in the cache. */
@@ -53,6 +58,7 @@ typedef struct ls__backend_code {
     uint32_t
         site_count; /* accesses whose being out of range is reported; they have numbers below */
     bool unchecked;
+    ls__driver_cache *driver_cache; /* the backend adds to it, also when the build fails */
 } ls__backend_code;
 
 /* IR to code bytes (ls__mem_free) for a device that calls itself `target`. Lives in src/emit/,

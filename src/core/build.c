@@ -286,6 +286,18 @@ ls_status ls__build_emit(ls_device *device, ls__backend_code *code,
     return status;
 }
 
+ls_status ls__build_hand_over(ls_device *device, ls__backend_code *code,
+                              ls__backend_program **program, ls_error *error)
+{
+    ls__driver_cache used = {0};
+    code->driver_cache = &used;
+    ls_status status = device->backend->program_build(device->handle, code, program, error);
+    code->driver_cache = NULL;
+    ls__device_count(device, LS__COUNTER_driver_cache_hits, used.hits);
+    ls__device_count(device, LS__COUNTER_driver_cache_misses, used.misses);
+    return status;
+}
+
 static ls__backend_code code_of(ls__built *built)
 {
     return (ls__backend_code){
@@ -332,7 +344,7 @@ static ls_status hand_to_backend(ls__built *built, bool quick, ls__backend_progr
     if (device->emit)
         status = find_or_emit(built, &code, quick, &bytes, error);
     if (status == LS_OK)
-        status = device->backend->program_build(device->handle, &code, program, error);
+        status = ls__build_hand_over(device, &code, program, error);
     ls__mem_free(bytes);
     return status;
 }
@@ -349,7 +361,7 @@ static ls_status take_found(ls__built *built, bool quick, ls__backend_program **
         !find_code(built, quick, &code, &bytes))
         return LS_E_NOT_FOUND;
     ls__device_count(device, LS__COUNTER_cache_hits, 1);
-    ls_status status = device->backend->program_build(device->handle, &code, program, error);
+    ls_status status = ls__build_hand_over(device, &code, program, error);
     ls__mem_free(bytes);
     return status;
 }
@@ -470,7 +482,7 @@ static ls_status take_package(ls__built *built, const ls__package *package,
     ls__backend_code code = code_of(built);
     code.bytes = bytes;
     code.size = package->code.size;
-    status = device->backend->program_build(device->handle, &code, program, error);
+    status = ls__build_hand_over(device, &code, program, error);
     ls__mem_free(bytes);
     return status;
 }

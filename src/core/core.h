@@ -344,6 +344,9 @@ ls_status ls__build(ls_device *device, ls_module *module, const ls__build_option
 /* The emitter's code, made anew. */
 ls_status ls__build_emit(ls_device *device, ls__backend_code *code,
                          const ls__build_options *options, void **bytes, ls_error *error);
+/* Has the backend build it, and counts what machine code it found. */
+ls_status ls__build_hand_over(ls_device *device, ls__backend_code *code,
+                              ls__backend_program **program, ls_error *error);
 void ls__built_release(ls__built *built); /* accepts NULL */
 /* What its code is made of; lowers it where that was not done yet. */
 ls_status ls__built_ir(ls__built *built, const ls__ir_module **ir, ls_error *error);

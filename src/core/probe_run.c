@@ -45,7 +45,7 @@ static ls_status build(run *r, const ls__ir_module *module, bool quick, const ls
         status =
             ls__build_emit(device, &code, &(ls__build_options){.quick = quick}, &r->bytes, error);
     if (status == LS_OK)
-        status = device->backend->program_build(device->handle, &code, &r->program, error);
+        status = ls__build_hand_over(device, &code, &r->program, error);
     return status;
 }
 

@@ -651,10 +651,11 @@ static uint32_t cache_files(const char *folder, char path[512])
     return count;
 }
 
-/* How often the driver compiled. */
-static uint64_t run_with_cache(const char *folder)
+/* How often the driver compiled; the counters say of each module whether it did. */
+static uint64_t run_with_cache(const char *folder, bool found)
 {
     fixture f = {0};
+    ls_counters counters = {.struct_size = sizeof counters};
     ls_device_params params = LS_DEVICE_PARAMS_INIT;
     params.name = device_name;
     params.cache_path = folder;
@@ -667,6 +668,9 @@ static uint64_t run_with_cache(const char *folder)
     ls_receipt r = add_once(&f, contract_kernel(program, "add"), x, y);
     assert_int_equal(r.outcome, LS_SUCCEEDED);
     contract_expect_u32(y, 3, 3);
+    ls_device_counters(f.device, &counters);
+    assert_int_equal(counters.driver_cache_hits, folder && found);
+    assert_int_equal(counters.driver_cache_misses, folder && !found);
     ls_buffer_destroy(&x);
     ls_buffer_destroy(&y);
     ls_program_destroy(&program);
@@ -680,10 +684,11 @@ static void a_damaged_cache_is_built_again(void **state)
     char folder[] = "cuda-cache-XXXXXX", path[512] = "", command[600];
     assert_non_null(mkdtemp(folder));
     cuda_mode("plain");
-    uint64_t compiled = run_with_cache(folder);
+    uint64_t compiled = run_with_cache(folder, false);
     assert_true(compiled > 0);
+    assert_int_equal(run_with_cache(NULL, false), compiled);
     assert_int_equal(cache_files(folder, path), 1);
-    uint64_t loaded = run_with_cache(folder);
+    uint64_t loaded = run_with_cache(folder, true);
     assert_true(loaded < compiled);
     for (int damage = 0; damage < 4; damage++) { /* its name, its key, the image, its end */
         FILE *file = fopen(path, "r+b");
@@ -697,9 +702,9 @@ static void a_damaged_cache_is_built_again(void **state)
         fclose(file);
         if (damage == 3)
             assert_int_equal(truncate(path, 10), 0);
-        assert_int_equal(run_with_cache(folder), compiled);
+        assert_int_equal(run_with_cache(folder, false), compiled);
         assert_int_equal(cache_files(folder, path), 1);
-        assert_int_equal(run_with_cache(folder), loaded);
+        assert_int_equal(run_with_cache(folder, true), loaded);
     }
     snprintf(command, sizeof command, "rm -r '%s'", folder);
     assert_int_equal(system(command), 0);

@@ -80,13 +80,11 @@ void *ls__cuda_cache_get(ls__cuda_device *device, const char *ptx, size_t size, 
         *image_size = file_size - sizeof(header);
         memmove(file, (uint8_t *)file + sizeof(header), *image_size);
         ls__dir_touch(device->cache.dir, name);
-        atomic_fetch_add(&device->cache.hits, 1);
         return file;
     }
     if (read)
         ls__dir_remove(device->cache.dir, name);
     ls__mem_free(file);
-    atomic_fetch_add(&device->cache.misses, 1);
     return NULL;
 }
 

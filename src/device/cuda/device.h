@@ -98,7 +98,6 @@ void ls__cuda_program_drop(ls__cuda_program *program); /* all but the module */
 typedef struct ls__cuda_cache {
     ls__dir *dir; /* NULL: nothing is kept */
     uint64_t limit_bytes;
-    _Atomic uint64_t hits, misses;
 } ls__cuda_cache;
 void ls__cuda_cache_open(ls__cuda_device *device, const ls_device_params *params);
 /* Heap memory (ls__mem_free), or NULL. */

@@ -67,8 +67,8 @@ static ls_status compile(const ls__cuda_device *device, const ls__ptx_view *view
 }
 
 /* From the cache, where the driver takes it; else compiled. */
-static ls_status load(ls__cuda_device *device, const ls__ptx_view *view, ls__cu_module *module,
-                      ls_error *error)
+static ls_status load(ls__cuda_device *device, const ls__ptx_view *view, ls__driver_cache *cache,
+                      ls__cu_module *module, ls_error *error)
 {
     const ls__cuda_functions *cu = device->cu;
     size_t size = 0;
@@ -76,9 +76,12 @@ static ls_status load(ls__cuda_device *device, const ls__ptx_view *view, ls__cu_
     if (image) {
         ls__cu_result found = cu->ModuleLoadDataEx(module, image, 0, NULL, NULL);
         ls__mem_free(image);
-        if (found == LS__CU_SUCCESS)
+        if (found == LS__CU_SUCCESS) {
+            cache->hits++;
             return LS_OK;
+        }
     }
+    cache->misses += device->cache.dir != NULL;
     ls_status status = compile(device, view, &image, &size, error);
     if (status != LS_OK)
         return status;
@@ -205,7 +208,7 @@ static ls_status build(ls__cuda_device *device, const ls__backend_code *code,
     if (!program->kernels)
         return ls__fail_oom(error, code->kernel_count * sizeof *program->kernels);
     program->kernel_count = code->kernel_count;
-    status = load(device, &view, &program->module, error);
+    status = load(device, &view, code->driver_cache, &program->module, error);
     for (uint32_t i = 0; i < code->kernel_count && status == LS_OK; i++) {
         const ls__backend_kernel *kernel = &code->kernels[i];
         const ls__ptx_kernel *from = find_kernel(&view, kernel->function);

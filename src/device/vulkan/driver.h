@@ -45,6 +45,7 @@ typedef struct ls__vulkan_features {
     bool import_host;   /* VK_EXT_external_memory_host */
     bool size_control;  /* VK_EXT_subgroup_size_control */
     bool dot_extension; /* VK_KHR_shader_integer_dot_product */
+    bool feedback;      /* VK_EXT_pipeline_creation_feedback */
     bool subset;        /* VK_KHR_portability_subset, which must be enabled where it is */
 } ls__vulkan_features;
 

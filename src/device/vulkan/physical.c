@@ -93,6 +93,7 @@ static void find_extensions(const ls__vulkan_loader *loader, ls__vulkan_physical
         {VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME, &f->import_host},
         {VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME, &f->size_control},
         {VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME, &f->dot_extension},
+        {VK_EXT_PIPELINE_CREATION_FEEDBACK_EXTENSION_NAME, &f->feedback},
         {"VK_KHR_portability_subset", &f->subset},
     };
     uint32_t count = 0;
@@ -244,7 +245,7 @@ VkResult ls__vulkan_create_device(const ls__vulkan_loader *loader,
 {
     static const float priorities[2] = {1, 1};
     const ls__vulkan_features *f = &physical->features;
-    const char *extensions[4];
+    const char *extensions[5];
     uint32_t count = 0;
     chain c = {0};
     link_chain(&c, f);
@@ -255,6 +256,8 @@ VkResult ls__vulkan_create_device(const ls__vulkan_loader *loader,
         extensions[count++] = VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME;
     if (f->dot_extension)
         extensions[count++] = VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME;
+    if (f->feedback)
+        extensions[count++] = VK_EXT_PIPELINE_CREATION_FEEDBACK_EXTENSION_NAME;
     if (f->subset)
         extensions[count++] = "VK_KHR_portability_subset";
     VkDeviceQueueCreateInfo queues = {

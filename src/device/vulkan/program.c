@@ -27,9 +27,27 @@ static ls_status check_kernel(const ls__vulkan_device *device, const char *name,
     return LS_OK;
 }
 
-static VkResult make_pipeline(ls__vulkan_device *device, const uint32_t *words, uint32_t word_count,
-                              bool subgroups, VkPipeline *pipeline)
+/* What the driver says of a pipeline that it has made. */
+static void count_pipeline(const ls__vulkan_device *device,
+                           const VkPipelineCreationFeedbackEXT *said, ls__driver_cache *cache)
 {
+    if (!device->cache.dir || !(said->flags & VK_PIPELINE_CREATION_FEEDBACK_VALID_BIT_EXT))
+        return;
+    bool hit = said->flags & VK_PIPELINE_CREATION_FEEDBACK_APPLICATION_PIPELINE_CACHE_HIT_BIT_EXT;
+    cache->hits += hit;
+    cache->misses += !hit;
+}
+
+static VkResult make_pipeline(ls__vulkan_device *device, const uint32_t *words, uint32_t word_count,
+                              bool subgroups, ls__driver_cache *cache, VkPipeline *pipeline)
+{
+    VkPipelineCreationFeedbackEXT said = {0}, stage_said = {0};
+    VkPipelineCreationFeedbackCreateInfoEXT feedback = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_CREATION_FEEDBACK_CREATE_INFO_EXT,
+        .pPipelineCreationFeedback = &said,
+        .pipelineStageCreationFeedbackCount = 1,
+        .pPipelineStageCreationFeedbacks = &stage_said,
+    };
     VkPipelineShaderStageRequiredSubgroupSizeCreateInfoEXT width = {
         .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO_EXT,
         .requiredSubgroupSize = 32,
@@ -51,6 +69,7 @@ static VkResult make_pipeline(ls__vulkan_device *device, const uint32_t *words, 
                   .pName = "main"},
         .layout = device->layout,
         .basePipelineIndex = -1,
+        .pNext = device->physical->features.feedback ? &feedback : NULL,
     };
     if (subgroups) {
         info.stage.pNext = &width;
@@ -59,12 +78,13 @@ static VkResult make_pipeline(ls__vulkan_device *device, const uint32_t *words, 
     result = device->vk.CreateComputePipelines(device->handle, device->cache.handle, 1, &info, NULL,
                                                pipeline);
     device->vk.DestroyShaderModule(device->handle, module, NULL);
+    count_pipeline(device, &said, cache);
     return result;
 }
 
 static ls_status build_kernel(ls__vulkan_device *device, const void *bytes, const char *name,
-                              const ls__spirv_kernel *from, ls__vulkan_kernel *kernel,
-                              ls_error *error)
+                              const ls__spirv_kernel *from, ls__driver_cache *cache,
+                              ls__vulkan_kernel *kernel, ls_error *error)
 {
     ls_status status = check_kernel(device, name, from, error);
     if (status != LS_OK)
@@ -72,8 +92,9 @@ static ls_status build_kernel(ls__vulkan_device *device, const void *bytes, cons
     memcpy(kernel->workgroup, from->workgroup, sizeof kernel->workgroup);
     kernel->flags = from->flags;
     kernel->scalar_bytes = from->scalar_bytes;
-    VkResult result = make_pipeline(device, ls__spirv_words(bytes, from), from->word_count,
-                                    (from->flags & LS__SPIRV_SUBGROUPS) != 0, &kernel->pipeline);
+    VkResult result =
+        make_pipeline(device, ls__spirv_words(bytes, from), from->word_count,
+                      (from->flags & LS__SPIRV_SUBGROUPS) != 0, cache, &kernel->pipeline);
     if (result == VK_SUCCESS)
         return LS_OK;
     ls__vulkan_fail(error, result, "make a pipeline");
@@ -118,7 +139,8 @@ static ls_status build(ls__vulkan_device *device, const ls__backend_code *code,
         if (!from)
             return ls__fail(error, LS_E_FORMAT, "compiled kernels are damaged: '%s' is missing",
                             kernel->name);
-        status = build_kernel(device, code->bytes, kernel->name, from, &program->kernels[i], error);
+        status = build_kernel(device, code->bytes, kernel->name, from, code->driver_cache,
+                              &program->kernels[i], error);
     }
     return status == LS_OK ? load_tables(device, program, &view, error) : status;
 }
