@@ -6,21 +6,10 @@
  *
  *   test_llm_allocations MODEL.gguf ...
  */
-#include "base/cmocka_all.h"
+#include "machine.h"
 
 #include <errno.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "lockstep/llm.h"
-
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        ls_error error_ = {0}, *error = &error_;                                                   \
-        if ((call) != LS_OK)                                                                       \
-            fail_msg("%s: %s %s", #call, error_.message, error_.where);                            \
-    } while (0)
 
 /* --- counting --------------------------------------------------------------------------------- */
 
@@ -218,26 +207,13 @@ static ls_gguf *file;
 
 static void check_device(const char *name, uint32_t threads, uint32_t tokens)
 {
-    ls_device *device = NULL;
-    ls_model *model = NULL;
-    ls_error error = {0};
-    ls_device_params params = LS_DEVICE_PARAMS_INIT;
-    ls_model_params model_params = LS_MODEL_PARAMS_INIT;
-    params.name = name;
-    params.threads = threads;
-    params.cache_path = "llm-sessions-cache";
-    if (ls_device_open(&params, &device, &error) != LS_OK) {
-        printf("without %s: %s\n", name, error.message);
+    machine m = start(name, threads, file, NULL, NULL);
+    if (!m.model)
         return;
-    }
-    model_params.device = device;
-    model_params.gguf = file;
-    OK(ls_model_load(&model_params, &model, error));
-    check_model(model, name, 1, false, tokens);
-    check_model(model, name, SESSIONS, false, tokens);
-    check_model(model, name, 1, true, 2);
-    ls_model_destroy(&model);
-    OK(ls_device_destroy(&device, error));
+    check_model(m.model, name, 1, false, tokens);
+    check_model(m.model, name, SESSIONS, false, tokens);
+    check_model(m.model, name, 1, true, 2);
+    stop(&m);
 }
 
 /* Long enough to come to another page of the cache, where the device is fast enough for it. */

@@ -6,22 +6,11 @@
  *
  *   test_llm_families [--without-vulkan] FOLDER    where NAME.gguf and NAME_floats.gguf are
  */
-#include "base/cmocka_all.h"
+#include "machine.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/hash.h"
-#include "lockstep/llm.h"
-
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        ls_error error_ = {0}, *error = &error_;                                                   \
-        if ((call) != LS_OK)                                                                       \
-            fail_msg("%s: %s %s", #call, error_.message, error_.where);                            \
-    } while (0)
 
 /* As tests/llm/meson.build has them made; the digest of the logits behind each of the MARKS. */
 static const struct {
@@ -45,7 +34,6 @@ enum { TOKENS = 150, VOCABULARY = 266, CUTS = 4 };
 static const uint32_t marks[CUTS] = {1, 2, 50, 150};
 static uint32_t tokens[TOKENS];
 static const char *folder;
-static bool without_vulkan;
 
 static const char *path_of(const char *name, const char *kind)
 {
@@ -54,52 +42,16 @@ static const char *path_of(const char *name, const char *kind)
     return path;
 }
 
-static ls_device *open_device(const char *name, uint32_t threads)
+static machine start_family(const char *path, const char *device, uint32_t threads, uint32_t chunk,
+                            uint64_t page_seed, bool checked, ls_cache_type cache)
 {
-    ls_device *device = NULL;
-    ls_error error = {0};
-    ls_device_params params = LS_DEVICE_PARAMS_INIT;
-    params.name = name;
-    params.threads = threads;
-    params.cache_path = "llm-families-cache";
-    if (ls_device_open(&params, &device, &error) != LS_OK)
-        printf("without %s: %s\n", name, error.message);
-    return device;
-}
-
-typedef struct machine {
-    ls_device *device; /* NULL: there is none of its kind */
-    ls_model *model;
-    ls_session *session;
-} machine;
-
-static machine start(const char *path, const char *device, uint32_t threads, uint32_t chunk,
-                     uint64_t page_seed, bool checked, ls_cache_type cache)
-{
-    machine m = {open_device(device, threads), NULL, NULL};
-    ls_gguf *gguf = NULL;
-    ls_model_params params = LS_MODEL_PARAMS_INIT;
-    ls_session_params asked = LS_SESSION_PARAMS_INIT;
-    if (!m.device)
-        return m;
-    OK(ls_gguf_open(path, &gguf, error));
-    params.device = m.device;
-    params.gguf = gguf;
-    params.checked = checked;
-    OK(ls_model_load(&params, &m.model, error));
-    ls_gguf_destroy(&gguf);
-    asked.chunk = chunk;
-    asked.page_seed = page_seed;
-    asked.cache_type = cache;
-    OK(ls_session_create(m.model, &asked, &m.session, error));
-    return m;
-}
-
-static void stop(machine *m)
-{
-    ls_session_destroy(&m->session);
-    ls_model_destroy(&m->model);
-    OK(ls_device_destroy(&m->device, error));
+    ls_model_params model = LS_MODEL_PARAMS_INIT;
+    ls_session_params session = LS_SESSION_PARAMS_INIT;
+    model.checked = checked;
+    session.chunk = chunk;
+    session.page_seed = page_seed;
+    session.cache_type = cache;
+    return start_file(device, threads, path, &model, &session);
 }
 
 /* The digest of the logits at the first `count` marks, fed `step` tokens a call at most. */
@@ -137,9 +89,9 @@ static void the_bits_are_the_same(void **state)
             bool vulkan = strcmp(settings[i].device, "vulkan") == 0;
             if (vulkan && (without_vulkan || !families[f].vulkan))
                 continue;
-            machine m =
-                start(path_of(families[f].name, ""), settings[i].device, settings[i].threads,
-                      settings[i].chunk, settings[i].page_seed, settings[i].checked, LS_CACHE_F16);
+            machine m = start_family(path_of(families[f].name, ""), settings[i].device,
+                                     settings[i].threads, settings[i].chunk, settings[i].page_seed,
+                                     settings[i].checked, LS_CACHE_F16);
             if (!m.device)
                 continue;
             digest_of(&m, CUTS, settings[i].step, hex);
@@ -156,8 +108,9 @@ static void and_on_the_reference(void **state)
     for (int f = 0; f < FAMILIES; f++) {
         char one[65], other[65];
         machine slow =
-            start(path_of(families[f].name, ""), "reference", 1, 64, 7, true, LS_CACHE_F16);
-        machine fast = start(path_of(families[f].name, ""), "cpu", 1, 64, 0, false, LS_CACHE_F16);
+            start_family(path_of(families[f].name, ""), "reference", 1, 64, 7, true, LS_CACHE_F16);
+        machine fast =
+            start_family(path_of(families[f].name, ""), "cpu", 1, 64, 0, false, LS_CACHE_F16);
         assert_non_null(slow.device);
         digest_of(&slow, 2, 1, one);
         stop(&slow);
@@ -376,7 +329,7 @@ static void floats_are_near_double_precision(void **state)
         double worst = 0;
         ls_gguf *gguf = NULL;
         const char *name = f < FAMILIES ? families[f].name : variants[f - FAMILIES];
-        machine m = start(path_of(name, "_floats"), "cpu", 1, 1, 0, false, LS_CACHE_F32);
+        machine m = start_family(path_of(name, "_floats"), "cpu", 1, 1, 0, false, LS_CACHE_F32);
         if (!m.device)
             return;
         ls_model_info info = {.struct_size = sizeof info};
@@ -407,14 +360,11 @@ static void floats_are_near_double_precision(void **state)
 static void assert_refused(const char *name, const char *from, const char *to, ls_status status,
                            const char *message)
 {
-    static _Alignas(64) uint8_t bytes[1 << 21];
     ls_gguf *gguf = NULL;
     ls_model *model = NULL;
     ls_error error = {0};
-    FILE *file = fopen(path_of(name, "_floats"), "rb");
-    assert_non_null(file);
-    size_t size = fread(bytes, 1, sizeof bytes, file);
-    fclose(file);
+    size_t size;
+    uint8_t *bytes = read_bytes(path_of(name, "_floats"), &size);
     assert_int_equal(strlen(from), strlen(to));
     uint8_t *at = memmem(bytes, size, from, strlen(from));
     assert_non_null(at);

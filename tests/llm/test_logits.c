@@ -6,78 +6,23 @@
  *
  *   test_llm_logits MIXED.gguf WIDE.gguf [--without-vulkan]
  */
-#include "base/cmocka_all.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "lockstep/llm.h"
-
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        ls_error error_ = {0}, *error = &error_;                                                   \
-        if ((call) != LS_OK)                                                                       \
-            fail_msg("%s: %s %s", #call, error_.message, error_.where);                            \
-    } while (0)
+#include "machine.h"
 
 enum { TOKENS = 130, VOCABULARY = 266, WIDE = 70000, WIDE_TOKENS = 64, FEW = 9 };
 static const char *mixed_path, *wide_path;
-static bool without_vulkan;
 static uint32_t tokens[TOKENS];
 static float expected[TOKENS][VOCABULARY], got[TOKENS][VOCABULARY];
 
-typedef struct machine {
-    ls_device *device;
-    ls_model *model;
-    ls_session *session; /* NULL: there is no such device */
-} machine;
-
-static machine start_with(const char *name, ls_session_params params, const ls_gguf *gguf)
+static machine start_chunk(const char *name, uint32_t chunk, const char *path)
 {
-    machine m = {0};
-    ls_error error = {0};
-    ls_device_params device = LS_DEVICE_PARAMS_INIT;
-    ls_model_params model = LS_MODEL_PARAMS_INIT;
-    device.name = name;
-    device.threads = 2;
-    device.cache_path = "llm-sessions-cache";
-    if (without_vulkan && strcmp(name, "vulkan") == 0) {
-        printf("without vulkan: as was asked for\n");
-        return m;
-    }
-    if (ls_device_open(&device, &m.device, &error) != LS_OK) {
-        printf("without %s: %s\n", name, error.message);
-        return m;
-    }
-    model.device = m.device;
-    model.gguf = gguf;
-    OK(ls_model_load(&model, &m.model, error));
-    OK(ls_session_create(m.model, &params, &m.session, error));
-    return m;
-}
-
-static machine start(const char *name, uint32_t chunk, const char *path)
-{
-    ls_gguf *gguf = NULL;
     ls_session_params params = LS_SESSION_PARAMS_INIT;
     params.chunk = chunk;
-    OK(ls_gguf_open(path, &gguf, error));
-    machine m = start_with(name, params, gguf);
-    ls_gguf_destroy(&gguf);
-    return m;
-}
-
-static void stop(machine *m)
-{
-    ls_session_destroy(&m->session);
-    ls_model_destroy(&m->model);
-    OK(ls_device_destroy(&m->device, error));
+    return start_file(name, 2, path, NULL, &params);
 }
 
 static int compute_one_by_one(void **state)
 {
-    machine m = start("cpu", 1, mixed_path);
+    machine m = start_chunk("cpu", 1, mixed_path);
     for (uint32_t i = 0; i < TOKENS; i++)
         tokens[i] = i * i * 7 % VOCABULARY;
     for (uint32_t i = 0; m.session && i < TOKENS; i++) {
@@ -105,7 +50,7 @@ static void they_are_those_of_single_tokens(void **state)
         uint32_t chunk;
     } settings[] = {{"cpu", 64}, {"cpu", 7}, {"cpu", 1}, {"vulkan", 32}};
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
-        machine m = start(settings[i].device, settings[i].chunk, mixed_path);
+        machine m = start_chunk(settings[i].device, settings[i].chunk, mixed_path);
         if (!m.session)
             continue;
         OK(ls_session_feed(m.session, tokens, 10, error));
@@ -127,7 +72,7 @@ static void they_are_those_of_single_tokens(void **state)
 /* It is slow, so it gets the first tokens only. */
 static void and_on_the_reference(void **state)
 {
-    machine cpu = start("cpu", 1, mixed_path), m = start("reference", 4, mixed_path);
+    machine cpu = start_chunk("cpu", 1, mixed_path), m = start_chunk("reference", 4, mixed_path);
     assert_non_null(m.session);
     OK(ls_session_feed_all(m.session, tokens, 2, 0, got[0], error));
     if (cpu.session)
@@ -139,7 +84,7 @@ static void and_on_the_reference(void **state)
 /* 64 rows of logits are more than what is computed together. */
 static void large_vocabularies_take_turns(void **state)
 {
-    machine m = start("cpu", 64, wide_path);
+    machine m = start_chunk("cpu", 64, wide_path);
     if (!m.session)
         return;
     float *all = malloc(sizeof(float) * WIDE_TOKENS * WIDE);
@@ -174,13 +119,10 @@ static void see(void *context, const ls_operation_result *result)
 static void traces_show_each_of_them(void **state)
 {
     seen s = {0};
-    ls_gguf *gguf = NULL;
     ls_session_params params = LS_SESSION_PARAMS_INIT;
     params.trace = see;
     params.trace_context = &s;
-    OK(ls_gguf_open(mixed_path, &gguf, error));
-    machine m = start_with("cpu", params, gguf);
-    ls_gguf_destroy(&gguf);
+    machine m = start_file("cpu", 2, mixed_path, NULL, &params);
     if (!m.session)
         return;
     OK(ls_session_feed_all(m.session, tokens, FEW, 3, got[0], error));
@@ -194,7 +136,7 @@ static void it_says_what_it_cannot(void **state)
 {
     ls_error error = {0};
     uint32_t wrong = VOCABULARY;
-    machine m = start("cpu", 0, mixed_path);
+    machine m = start_chunk("cpu", 0, mixed_path);
     if (!m.session)
         return;
     assert_int_equal(ls_session_feed_all(m.session, tokens, 5, 5, got[0], &error),
@@ -262,19 +204,16 @@ static void memory_may_come_later(void **state)
 static void not_finite_fails(void **state)
 {
     enum { BAD = 200 };
-    static _Alignas(64) uint8_t bytes[1 << 20];
     static const uint32_t bad[] = {1, 2, BAD, 3};
     ls_error error = {0};
     ls_gguf *gguf = NULL;
-    FILE *file = fopen(mixed_path, "rb");
-    assert_non_null(file);
-    size_t size = fread(bytes, 1, sizeof bytes, file);
-    fclose(file);
+    size_t size;
+    uint8_t *bytes = read_bytes(mixed_path, &size);
     OK(ls_gguf_open_memory(bytes, size, "changed", &gguf, error));
     const ls_gguf_tensor *rows = ls_gguf_find_tensor(gguf, "token_embd.weight");
     assert_int_equal(rows->type, LS_GGUF_TYPE_Q4_1); /* a block begins with its scale */
     memcpy(bytes + rows->file_byte + BAD * rows->dimensions[0] / 32 * 20, &(uint16_t){0x7c00}, 2);
-    machine m = start_with("cpu", (ls_session_params)LS_SESSION_PARAMS_INIT, gguf);
+    machine m = start("cpu", 2, gguf, NULL, &(ls_session_params)LS_SESSION_PARAMS_INIT);
     ls_gguf_destroy(&gguf);
     if (!m.session)
         return;

@@ -6,71 +6,14 @@
  *
  *   test_llm_pools MIXED.gguf [--without-vulkan]
  */
-#include "base/cmocka_all.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "machine.h"
 
 #include "base/rng.h"
-#include "lockstep/llm.h"
-
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        ls_error error_ = {0}, *error = &error_;                                                   \
-        if ((call) != LS_OK)                                                                       \
-            fail_msg("%s: %s %s", #call, error_.message, error_.where);                            \
-    } while (0)
 
 enum { SESSIONS = 5, TOKENS = 140, VOCABULARY = 266 };
 static const char *mixed_path;
-static bool without_vulkan;
 static uint32_t tokens[SESSIONS][TOKENS];
 static float alone[SESSIONS][TOKENS][VOCABULARY]; /* the logits behind each token */
-
-/* A device with a model; no device: model is NULL. */
-typedef struct machine {
-    ls_device *device;
-    ls_model *model;
-} machine;
-
-static machine start(const char *name, uint32_t threads, const ls_gguf *gguf)
-{
-    machine m = {NULL, NULL};
-    ls_error error = {0};
-    ls_device_params params = LS_DEVICE_PARAMS_INIT;
-    ls_model_params model = LS_MODEL_PARAMS_INIT;
-    params.name = name;
-    params.threads = threads;
-    params.cache_path = "llm-sessions-cache";
-    if (without_vulkan && strcmp(name, "vulkan") == 0) {
-        printf("without vulkan: as was asked for\n");
-        return m;
-    }
-    if (ls_device_open(&params, &m.device, &error) != LS_OK) {
-        printf("without %s: %s\n", name, error.message);
-        return m;
-    }
-    model.device = m.device;
-    model.gguf = gguf;
-    OK(ls_model_load(&model, &m.model, error));
-    return m;
-}
-
-static machine start_file(const char *name, uint32_t threads, const char *path)
-{
-    ls_gguf *gguf = NULL;
-    OK(ls_gguf_open(path, &gguf, error));
-    machine m = start(name, threads, gguf);
-    ls_gguf_destroy(&gguf);
-    return m;
-}
-
-static void stop(machine *m)
-{
-    ls_model_destroy(&m->model);
-    OK(ls_device_destroy(&m->device, error));
-}
 
 static ls_session *make_session(machine m, ls_session_pool *pool)
 {
@@ -99,7 +42,7 @@ static ls_session_pool *make_pool(machine m, uint32_t sessions, uint32_t positio
 static int compute_alone(void **state)
 {
     (void)state;
-    machine m = start_file("cpu", 1, mixed_path);
+    machine m = start_file("cpu", 1, mixed_path, NULL, NULL);
     for (int s = 0; m.model && s < SESSIONS; s++) {
         ls_session *session = make_session(m, NULL);
         for (int t = 0; t < TOKENS; t++) {
@@ -166,7 +109,7 @@ static void neighbours_do_not_matter(void **state)
         uint64_t seed;
     } settings[] = {{"cpu", 1, 64, 0}, {"cpu", 2, 7, 5}, {"cpu", 3, 200, 6}, {"vulkan", 2, 32, 7}};
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
-        machine m = start_file(settings[i].device, settings[i].threads, mixed_path);
+        machine m = start_file(settings[i].device, settings[i].threads, mixed_path, NULL, NULL);
         if (!m.model)
             continue;
         ls_session_pool *pool = make_pool(m, SESSIONS, 0, settings[i].chunk, settings[i].seed);
@@ -188,7 +131,7 @@ static void neighbours_do_not_matter(void **state)
 
 static void pools_say_what_they_cannot(void **state)
 {
-    machine m = start_file("cpu", 1, mixed_path);
+    machine m = start_file("cpu", 1, mixed_path, NULL, NULL);
     ls_error error = {0};
     if (!m.model)
         return;
@@ -234,7 +177,7 @@ static void pools_say_what_they_cannot(void **state)
 /* Positions of 64 bytes of keys in a layer: 2^32 bytes fit, and one page more does not. */
 static void caches_have_a_limit(void **state)
 {
-    machine m = start_file("fault", 1, mixed_path);
+    machine m = start_file("fault", 1, mixed_path, NULL, NULL);
     ls_session_pool *pool = NULL;
     ls_error error = {0};
     ls_session_pool_params params = LS_SESSION_POOL_PARAMS_INIT;
@@ -251,18 +194,15 @@ static void caches_have_a_limit(void **state)
 static void one_fails_alone(void **state)
 {
     enum { BAD = 200 };
-    static _Alignas(64) uint8_t bytes[1 << 20];
     ls_error error = {0};
     ls_gguf *gguf = NULL;
-    FILE *file = fopen(mixed_path, "rb");
-    assert_non_null(file);
-    size_t size = fread(bytes, 1, sizeof bytes, file);
-    fclose(file);
+    size_t size;
+    uint8_t *bytes = read_bytes(mixed_path, &size);
     OK(ls_gguf_open_memory(bytes, size, "changed", &gguf, error));
     const ls_gguf_tensor *rows = ls_gguf_find_tensor(gguf, "token_embd.weight");
     assert_int_equal(rows->type, LS_GGUF_TYPE_Q4_1); /* a block begins with its scale */
     memcpy(bytes + rows->file_byte + BAD * rows->dimensions[0] / 32 * 20, &(uint16_t){0x7c00}, 2);
-    machine m = start("cpu", 2, gguf);
+    machine m = start("cpu", 2, gguf, NULL, NULL);
     ls_gguf_destroy(&gguf);
     if (!m.model)
         return;
@@ -294,7 +234,7 @@ static void caches_of_floats(void **state)
     static const char *const names[] = {"cpu", "vulkan", "reference"};
     static float first[VOCABULARY], many[VOCABULARY];
     for (int d = 0; d < 3; d++) {
-        machine m = start_file(names[d], 2, mixed_path);
+        machine m = start_file(names[d], 2, mixed_path, NULL, NULL);
         ls_session *session = NULL;
         ls_session_params params = LS_SESSION_PARAMS_INIT;
         uint32_t count = d == 2 ? 2 : 100;

@@ -8,27 +8,15 @@
  *
  *   test_llm_sessions MIXED.gguf GROUPED.gguf FLOATS.gguf BLOCKS.gguf [--without-vulkan]
  */
-#include "base/cmocka_all.h"
+#include "machine.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/hash.h"
 #include "base/mem.h"
-#include "lockstep/llm.h"
-
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        ls_error error_ = {0}, *error = &error_;                                                   \
-        if ((call) != LS_OK)                                                                       \
-            fail_msg("%s: %s %s", #call, error_.message, error_.where);                            \
-    } while (0)
 
 enum { TOKENS = 150, VOCABULARY = 266, CUTS = 5 };
 static const char *mixed_path, *grouped_path, *floats_path, *blocks_path;
-static bool without_vulkan;
 static uint32_t tokens[TOKENS];
 
 /* Digests of the logits behind tokens 1, 2, 20, 70 and 150 of the models of seed 1. */
@@ -37,21 +25,6 @@ static const char *const golden =
     "14c83c1beac85c966366ec8912093b8fc54826a1f4b38516c8f7853ac9bb6eee";
 static const char *const grouped_golden =
     "33893cf8f982ac2e1909e0592f7cb0fda541de2945a1974372de28fbd2063f28";
-
-static ls_device *open_device(const char *name, uint32_t threads)
-{
-    ls_device *device = NULL;
-    ls_error error = {0};
-    ls_device_params params = LS_DEVICE_PARAMS_INIT;
-    params.name = name;
-    params.threads = threads;
-    params.cache_path = "llm-sessions-cache";
-    if (without_vulkan && strcmp(name, "vulkan") == 0)
-        printf("without vulkan: as was asked for\n");
-    else if (ls_device_open(&params, &device, &error) != LS_OK)
-        printf("without %s: %s\n", name, error.message);
-    return device;
-}
 
 typedef struct setting {
     const char *device;
@@ -64,38 +37,27 @@ typedef struct setting {
 /* Feeds the tokens up to marks[count - 1]; the digest of the logits at the marks. */
 static void digest_of(const char *path, setting s, uint32_t count, char hex[65])
 {
-    ls_gguf *gguf = NULL;
-    ls_model *model = NULL;
-    ls_session *session = NULL;
-    ls_device *device = open_device(s.device, s.threads);
-    hex[0] = 0;
-    if (!device)
-        return;
     ls_model_params params = LS_MODEL_PARAMS_INIT;
     ls_session_params asked = LS_SESSION_PARAMS_INIT;
-    OK(ls_gguf_open(path, &gguf, error));
-    params.device = device;
-    params.gguf = gguf;
     params.checked = s.checked;
     params.max_shard_bytes = s.shard_bytes;
-    OK(ls_model_load(&params, &model, error));
-    ls_gguf_destroy(&gguf);
     asked.chunk = s.chunk;
     asked.page_seed = s.page_seed;
-    OK(ls_session_create(model, &asked, &session, error));
+    machine m = start_file(s.device, s.threads, path, &params, &asked);
+    hex[0] = 0;
+    if (!m.device)
+        return;
     ls__digester digester;
     ls__digester_init(&digester);
     for (uint32_t at = 0, mark = 0; mark < count; mark++) {
         for (uint32_t now; at < marks[mark]; at += now) {
             now = marks[mark] - at < s.step ? marks[mark] - at : s.step;
-            OK(ls_session_feed(session, tokens + at, now, error));
+            OK(ls_session_feed(m.session, tokens + at, now, error));
         }
-        ls__digester_add(&digester, ls_session_logits(session), VOCABULARY * sizeof(float));
+        ls__digester_add(&digester, ls_session_logits(m.session), VOCABULARY * sizeof(float));
     }
     ls__digest_hex(ls__digester_finish(&digester), hex);
-    ls_session_destroy(&session);
-    ls_model_destroy(&model);
-    OK(ls_device_destroy(&device, error));
+    stop(&m);
 }
 
 static void the_bits_are_the_same(void **state)
@@ -259,24 +221,15 @@ static void step(const ls_gguf *g, uint32_t token, int position, double *logits)
 static void floats_are_near_double_precision(void **state)
 {
     ls_gguf *gguf = NULL;
-    ls_model *model = NULL;
-    ls_session *session = NULL;
-    ls_device *device = open_device("cpu", 1);
-    if (!device)
-        return;
-    ls_model_params params = LS_MODEL_PARAMS_INIT;
     ls_session_params asked = LS_SESSION_PARAMS_INIT;
-    OK(ls_gguf_open(floats_path, &gguf, error));
-    params.device = device;
-    params.gguf = gguf;
-    OK(ls_model_load(&params, &model, error));
     asked.cache_type = LS_CACHE_F32;
-    OK(ls_session_create(model, &asked, &session, error));
-    for (int t = 0; t < 100; t++) {
+    OK(ls_gguf_open(floats_path, &gguf, error));
+    machine m = start("cpu", 1, gguf, NULL, &asked);
+    for (int t = 0; m.session && t < 100; t++) {
         double logits[VOCABULARY], mean = 0, variance = 0;
         step(gguf, tokens[t], t, logits);
-        OK(ls_session_feed(session, tokens + t, 1, error));
-        const float *got = ls_session_logits(session);
+        OK(ls_session_feed(m.session, tokens + t, 1, error));
+        const float *got = ls_session_logits(m.session);
         for (int i = 0; i < VOCABULARY; i++)
             mean += logits[i] / VOCABULARY;
         for (int i = 0; i < VOCABULARY; i++)
@@ -286,40 +239,31 @@ static void floats_are_near_double_precision(void **state)
                 fail_msg("token %d, logit %d: %g, not %g (deviation %g)", t, i, (double)got[i],
                          logits[i], sqrt(variance));
     }
-    ls_session_destroy(&session);
-    ls_model_destroy(&model);
     ls_gguf_destroy(&gguf);
-    OK(ls_device_destroy(&device, error));
+    stop(&m);
 }
 
 /* --- sessions --------------------------------------------------------------------------------- */
 
 static void sessions_say_what_they_cannot(void **state)
 {
-    ls_gguf *gguf = NULL;
-    ls_model *model = NULL;
     ls_session *session = NULL, *other = NULL;
     ls_error error = {0};
-    ls_device *device = open_device("cpu", 1);
-    if (!device)
+    machine m = start_file("cpu", 1, mixed_path, NULL, NULL);
+    if (!m.device)
         return;
-    ls_model_params params = LS_MODEL_PARAMS_INIT;
     ls_session_params asked = LS_SESSION_PARAMS_INIT;
-    OK(ls_gguf_open(mixed_path, &gguf, error));
-    params.device = device;
-    params.gguf = gguf;
-    OK(ls_model_load(&params, &model, error));
     ls_model_info info = {.struct_size = sizeof info};
-    ls_model_describe(model, &info);
+    ls_model_describe(m.model, &info);
     assert_string_equal(info.architecture, "llama");
     assert_int_equal(info.vocabulary, VOCABULARY);
     assert_int_equal(info.head_width, HEAD);
     asked.context = 257;
-    assert_int_equal(ls_session_create(model, &asked, &session, &error), LS_E_INVALID_ARGUMENT);
+    assert_int_equal(ls_session_create(m.model, &asked, &session, &error), LS_E_INVALID_ARGUMENT);
     assert_non_null(strstr(error.message, "257 positions"));
     asked.context = 100;
-    OK(ls_session_create(model, &asked, &session, error));
-    OK(ls_session_create(model, &asked, &other, error)); /* two at a time */
+    OK(ls_session_create(m.model, &asked, &session, error));
+    OK(ls_session_create(m.model, &asked, &other, error)); /* two at a time */
     assert_null(ls_session_logits(session));
     assert_int_equal(ls_session_feed(session, tokens, 101, &error), LS_E_LIMIT);
     assert_non_null(strstr(error.message, "the context of 100"));
@@ -340,24 +284,18 @@ static void sessions_say_what_they_cannot(void **state)
     assert_int_equal(ls_logits_best((float[]){1, 3, 3, 2}, 4), 1);
     ls_session_destroy(&session);
     ls_session_destroy(&other);
-    ls_model_destroy(&model);
-    ls_gguf_destroy(&gguf);
-    OK(ls_device_destroy(&device, error));
+    stop(&m);
 }
 
 /* The bytes of the file with a part replaced. */
 static void assert_refused(const char *from, const void *to, size_t length, size_t skip,
                            ls_status status, const char *message)
 {
-    static _Alignas(64) uint8_t bytes[1 << 20];
     ls_gguf *gguf = NULL;
     ls_model *model = NULL;
     ls_error error = {0};
-    FILE *file = fopen(mixed_path, "rb");
-    assert_non_null(file);
-    size_t size = fread(bytes, 1, sizeof bytes, file);
-    fclose(file);
-    uint8_t *at = memmem(bytes, size, from, strlen(from));
+    size_t size;
+    uint8_t *bytes = read_bytes(mixed_path, &size), *at = memmem(bytes, size, from, strlen(from));
     assert_non_null(at);
     memcpy(at + skip, to, length);
     OK(ls_gguf_open_memory(bytes, size, "changed", &gguf, error));
@@ -490,16 +428,12 @@ typedef struct fault {
 
 static void check_not_finite(ls_device *device, const fault *f, bool unfused)
 {
-    static _Alignas(64) uint8_t bytes[4 << 20];
     ls_gguf *gguf = NULL;
     ls_model *model = NULL;
     ls_session *session = NULL;
     ls_error error = {0};
-    FILE *file = fopen(f->path, "rb");
-    assert_non_null(file);
-    size_t size = fread(bytes, 1, sizeof bytes, file);
-    fclose(file);
-    assert_true(size < sizeof bytes);
+    size_t size;
+    uint8_t *bytes = read_bytes(f->path, &size);
     OK(ls_gguf_open_memory(bytes, size, "changed", &gguf, error));
     const ls_gguf_tensor *tensor = ls_gguf_find_tensor(gguf, f->tensor);
     assert_non_null(tensor);
