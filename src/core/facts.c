@@ -116,8 +116,9 @@ ls_status ls__facts_check(const ls_device *device, const char *kernel, const ls_
     for (uint32_t i = 0; i < sizeof limits / sizeof *limits; i++) {
         if (limits[i].needed <= limits[i].available)
             continue;
-        ls__fail(error, LS_E_UNSUPPORTED, "kernel '%s' needs %u %s, device '%s' has %u", kernel,
-                 limits[i].needed, limits[i].limit, device->name, limits[i].available);
+        ls__fail(error, LS_E_UNSUPPORTED, "kernel '%s' needs %u %s, device '%s' has %u: %u too few",
+                 kernel, limits[i].needed, limits[i].limit, device->name, limits[i].available,
+                 limits[i].needed - limits[i].available);
         return ls__fail_hint(error, LS_E_UNSUPPORTED, unsupported_hint);
     }
     const char *feature = facts->f64 && !caps->f64               ? "f64 arithmetic"

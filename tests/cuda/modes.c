@@ -15,7 +15,6 @@ bool cuda_mode(const char *mode)
     hooks->overlap_bytes = strcmp(mode, "beside") == 0 ? 1 : 0;
     hooks->max_grid = strcmp(mode, "cut") == 0 ? 3 : 0;
     hooks->staging_bytes = strcmp(mode, "cut") == 0 ? 8192 : 0;
-    hooks->max_registers = 0;
     hooks->stuck_ns = 0;
     return hooks->plain_memory || hooks->always_graphs || hooks->never_graphs || hooks->max_grid ||
            strcmp(mode, "plain") == 0;

@@ -468,17 +468,8 @@ static void refusals_fail_and_the_device_goes_on(void **state)
     compile.length = sizeof other - 1;
     assert_int_equal(ls_module_compile(&compile, &module, NULL, &error), LS_OK);
     assert_int_not_equal(ls_program_create(f.device, module, NULL, &broken, &error), LS_OK);
-    assert_non_null(strstr(error.message, "compile this PTX"));
+    assert_non_null(strstr(error.message, "compile PTX of "));
     assert_non_null(strstr(error.hint, "the driver's compiler says: "));
-    ls_module_destroy(&module);
-    ls__cuda_test_hooks.max_registers = 100;
-    error = (ls_error){0};
-    broken = NULL;
-    assert_int_equal(ls_module_compile(&compile, &module, NULL, &error), LS_OK);
-    assert_int_equal(ls_program_create(f.device, module, NULL, &broken, &error), LS_E_LIMIT);
-    assert_non_null(strstr(error.message, "registers, the device has 100: "));
-    assert_non_null(strstr(error.where, "kernel 'other'"));
-    ls__cuda_test_hooks.max_registers = 0;
     ls_module_destroy(&module);
     configure("late_event:30ms");
     ls_receipt r = add_once(&f, kernel, x, y);

@@ -147,7 +147,7 @@ static ls__cuda_end upload_beside(ls__cuda_recorder *r, const ls__cuda_step *ste
     if (result == LS__CU_SUCCESS)
         result = r->cu->StreamWaitEvent(executor->stream, executor->in_event, 0);
     atomic_fetch_add(&ls__cuda_test_hooks.overlaps, 1);
-    return ls__cuda_check(r, result, "copy memory");
+    return ls__cuda_check_bytes(r, result, "copy", step->bytes);
 }
 
 ls__cuda_end ls__cuda_record_upload(ls__cuda_recorder *r, const ls__command *command)
@@ -191,7 +191,7 @@ static ls__cuda_end download_beside(ls__cuda_recorder *r, const ls__cuda_step *s
     memory->fetched = ++executor->downloads;
     memory->used = executor->drains; /* no upload runs beside it */
     atomic_fetch_add(&ls__cuda_test_hooks.overlaps, 1);
-    return ls__cuda_check(r, result, "copy memory");
+    return ls__cuda_check_bytes(r, result, "copy", step->bytes);
 }
 
 ls__cuda_end ls__cuda_record_download(ls__cuda_recorder *r, uint32_t index)
@@ -210,12 +210,13 @@ ls__cuda_end ls__cuda_record_download(ls__cuda_recorder *r, uint32_t index)
                               .host = ls__cuda_stage(r->segment, bytes),
                               .bytes = bytes};
         ls__cuda_segment *s = r->segment;
-        s->moves[s->move_count++] = (ls__cuda_move){.command = index,
-                                                    .sequence = r->sequence,
-                                                    .host_place = done,
-                                                    .size = bytes,
-                                                    .staged = step.host};
+        s->moves[s->move_count] = (ls__cuda_move){.command = index,
+                                                  .sequence = r->sequence,
+                                                  .host_place = done,
+                                                  .size = bytes,
+                                                  .staged = step.host};
         end = beside ? download_beside(r, &step, memory) : ls__cuda_put(r, &step);
+        s->move_count += end == LS__CUDA_GOES_ON;
     }
     return end;
 }

@@ -40,6 +40,8 @@ void ls__cuda_give(ls__cuda_device *device, ls__cuda_memory *memory); /* accepts
 void ls__cuda_unregister(const ls__cuda_functions *cu,
                          struct ls__cuda_region *region); /* import.c */
 /* Copies while no job uses the memory. Block. */
+ls__cu_result ls__cuda_fetch(ls__cuda_device *device, ls__cu_address from, uint64_t size,
+                             void *bytes);
 ls_status ls__cuda_read(ls__cuda_device *device, ls__cu_address from, uint64_t size, void *bytes,
                         ls_error *error);
 ls_status ls__cuda_write(ls__cuda_device *device, ls__cu_address to, uint64_t size,
@@ -148,7 +150,6 @@ typedef struct ls__cuda_hooks {
     bool always_graphs;     /* prepared batches never run as plain launches, where they can */
     bool never_graphs;      /* and the other way round */
     uint32_t max_grid;      /* workgroups in a dimension of a grid; 0 = what the device has */
-    uint32_t max_registers; /* of a workgroup; 0 = what the device has */
     uint64_t staging_bytes; /* of a segment; 0 = as usual */
     uint64_t overlap_bytes; /* transfers from here on get streams of their own; 0 = as usual */
     uint64_t stuck_ns;      /* nothing stops when asked to; given up so long after */

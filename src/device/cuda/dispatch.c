@@ -124,9 +124,12 @@ static ls__cuda_end read_sizes(ls__cuda_recorder *r, launch *l)
     if (end != LS__CUDA_GOES_ON)
         return end;
     r->totals->device_waits++;
-    if (ls__cuda_read(r->device, ls__cuda_address(&d->sizes), sizeof l->global_size, l->global_size,
-                      &r->error) != LS_OK)
-        return ls__cuda_check(r, LS__CU_UNKNOWN, "read the sizes of a dispatch");
+    end = ls__cuda_check_bytes(r,
+                               ls__cuda_fetch(r->device, ls__cuda_address(&d->sizes),
+                                              sizeof l->global_size, l->global_size),
+                               "read the sizes of a dispatch,", sizeof l->global_size);
+    if (end != LS__CUDA_GOES_ON)
+        return end;
     ls__global_size(l->global_size);
     if (ls__check_indirect(l->global_size, d->maximum, &r->error) == LS_OK)
         return LS__CUDA_GOES_ON;

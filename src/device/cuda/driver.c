@@ -4,6 +4,7 @@
  * another LLVM than ours.
  */
 #include <dlfcn.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -92,6 +93,14 @@ ls_status ls__cuda_fail(const ls__cuda_functions *cu, ls_error *error, ls__cu_re
         text = "error";
     return ls__fail(error, status_of(result), "CUDA cannot %s: %s (%s, %d)", what, text, name,
                     result);
+}
+
+ls_status ls__cuda_fail_bytes(const ls__cuda_functions *cu, ls_error *error, ls__cu_result result,
+                              const char *what, uint64_t bytes)
+{
+    char text[96];
+    snprintf(text, sizeof text, "%s %" PRIu64 " bytes", what, bytes);
+    return ls__cuda_fail(cu, error, result, text);
 }
 
 /* --- loading ---------------------------------------------------------------------------------- */

@@ -209,5 +209,8 @@ bool ls__cuda_is_refusal(ls__cu_result result);
 /* The status that a result stands for, with `what` failed. */
 ls_status ls__cuda_fail(const ls__cuda_functions *cu, ls_error *error, ls__cu_result result,
                         const char *what);
+/* "what 16 bytes". */
+ls_status ls__cuda_fail_bytes(const ls__cuda_functions *cu, ls_error *error, ls__cu_result result,
+                              const char *what, uint64_t bytes);
 
 #endif

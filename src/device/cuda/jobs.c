@@ -14,11 +14,19 @@
 static const uint64_t staging_bytes = 4 << 20;
 
 /* --- how a job ends --------------------------------------------------------------------------- */
+static ls_status report_failure(const ls__cuda_recorder *r, ls__job_result *result)
+{
+    const ls__cuda_failure *f = &r->failure;
+    if (f->bytes)
+        return ls__cuda_fail_bytes(r->cu, &result->error, f->result, f->what, f->bytes);
+    return ls__cuda_fail(r->cu, &result->error, f->result, f->what);
+}
+
 static ls_status report_lost(const ls__cuda_recorder *r, ls__job_result *result)
 {
-    if (r->result == LS__CUDA_STUCK)
+    if (r->failure.result == LS__CUDA_STUCK)
         return ls__end_stuck(result);
-    ls__cuda_fail(r->cu, &result->error, r->result, r->what);
+    report_failure(r, result);
     return ls__end_lost(result);
 }
 
@@ -39,7 +47,7 @@ static ls_status report(ls__cuda_recorder *r, ls__cuda_end end)
     case LS__CUDA_INDIRECT:
         return ls__end_indirect(result, r->failed_command, &r->error);
     case LS__CUDA_REFUSED:
-        return ls__cuda_fail(r->cu, &result->error, r->result, r->what);
+        return report_failure(r, result);
     default:
         return report_lost(r, result);
     }

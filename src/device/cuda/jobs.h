@@ -71,6 +71,7 @@ typedef struct ls__cuda_segment {
     uint8_t *host; /* pinned: an ls__ptx_status, then staging memory */
     uint64_t size, used;
     bool begun, timed;
+    bool blind; /* its last steps were refused: how it ends is not known, only when */
     ls__cu_event begin, end;
     ls__cu_event marks[LS__CUDA_MARKS]; /* after rows; made when first needed */
     uint64_t rows[LS__CUDA_MARKS];
@@ -116,7 +117,7 @@ void ls__cuda_segment_finish(ls__cuda_device *device, ls__cuda_segment *segment)
 void ls__cuda_segment_reset(ls__cuda_segment *segment); /* forgets what was recorded */
 ls__cu_result ls__cuda_segment_begin(ls__cuda_executor *executor, ls__cuda_segment *segment,
                                      bool timed);
-/* Its last steps; then it is on the way. */
+/* Its last steps; then it is on the way, also when the driver refuses some of them. */
 ls__cu_result ls__cuda_segment_send(ls__cuda_executor *executor, ls__cuda_segment *segment);
 /* Waits for it, adds its times to the job, makes the moves, looks for a trap. */
 ls__cu_result ls__cuda_segment_complete(ls__cuda_executor *executor, ls__cuda_segment *segment,
@@ -126,13 +127,20 @@ ls__cu_result ls__cuda_segment_complete(ls__cuda_executor *executor, ls__cuda_se
 /* Why recording stopped. */
 typedef enum ls__cuda_end {
     LS__CUDA_GOES_ON,
-    LS__CUDA_LOST,    /* recorder->result says what the driver said */
+    LS__CUDA_LOST,    /* recorder->failure says what the driver said */
     LS__CUDA_REFUSED, /* the same, and the device goes on */
     LS__CUDA_TRAPPED, /* executor->trap */
     LS__CUDA_CANCELLED,
     LS__CUDA_INDIRECT,  /* sizes above their maximum: recorder->error */
     LS__CUDA_UNPREPARED /* no graph can do it */
 } ls__cuda_end;
+
+/* What the driver would not do. */
+typedef struct ls__cuda_failure {
+    ls__cu_result result;
+    const char *what;
+    uint64_t bytes; /* of it; 0: it is not about memory */
+} ls__cuda_failure;
 
 typedef struct ls__cuda_recorder ls__cuda_recorder;
 struct ls__cuda_recorder {
@@ -149,8 +157,7 @@ struct ls__cuda_recorder {
     bool may_trap; /* a grid since the last drain may trap */
     bool in_row;
     uint32_t sequence; /* of the last grid */
-    ls__cu_result result;
-    const char *what; /* failed */
+    ls__cuda_failure failure;
     ls_error error;
     uint32_t failed_command;                                      /* LS__CUDA_INDIRECT: its index */
     _Alignas(16) uint8_t parameters[LS__PTX_MAX_PARAMETER_BYTES]; /* of the launch at hand */
@@ -160,6 +167,8 @@ struct ls__cuda_recorder {
 ls__cuda_end ls__cuda_record(ls__cuda_recorder *recorder);
 /* What the driver's answer means for the job. */
 ls__cuda_end ls__cuda_check(ls__cuda_recorder *recorder, ls__cu_result result, const char *what);
+ls__cuda_end ls__cuda_check_bytes(ls__cuda_recorder *recorder, ls__cu_result result,
+                                  const char *what, uint64_t bytes);
 /* Sends the segment and takes the next, empty one. With `drain`, everything recorded so far has
  * completed before what is recorded next. */
 ls__cuda_end ls__cuda_close(ls__cuda_recorder *recorder, bool drain);

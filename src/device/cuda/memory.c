@@ -112,27 +112,37 @@ void ls__cuda_give(ls__cuda_device *device, ls__cuda_memory *memory)
 
 /* --- copies for the host ---------------------------------------------------------------------- */
 /* The driver stages what is in memory that it does not know. */
-static ls_status finish_copy(ls__cuda_device *device, ls__cu_result result, const char *what,
-                             ls_error *error)
+static ls__cu_result finish_copy(ls__cuda_device *device, ls__cu_result result)
 {
     if (result == LS__CU_SUCCESS)
         result = device->cu->StreamSynchronize(device->host_stream);
     pthread_mutex_unlock(&device->host_lock);
-    return result == LS__CU_SUCCESS ? LS_OK : ls__cuda_fail(device->cu, error, result, what);
+    return result;
+}
+
+ls__cu_result ls__cuda_fetch(ls__cuda_device *device, ls__cu_address from, uint64_t size,
+                             void *bytes)
+{
+    pthread_mutex_lock(&device->host_lock);
+    return finish_copy(device, device->cu->MemcpyDtoHAsync(bytes, from, size, device->host_stream));
 }
 
 ls_status ls__cuda_read(ls__cuda_device *device, ls__cu_address from, uint64_t size, void *bytes,
                         ls_error *error)
 {
-    pthread_mutex_lock(&device->host_lock);
-    return finish_copy(device, device->cu->MemcpyDtoHAsync(bytes, from, size, device->host_stream),
-                       "read memory", error);
+    ls__cu_result result = ls__cuda_fetch(device, from, size, bytes);
+    return result == LS__CU_SUCCESS
+               ? LS_OK
+               : ls__cuda_fail_bytes(device->cu, error, result, "read memory of", size);
 }
 
 ls_status ls__cuda_write(ls__cuda_device *device, ls__cu_address to, uint64_t size,
                          const void *bytes, ls_error *error)
 {
     pthread_mutex_lock(&device->host_lock);
-    return finish_copy(device, device->cu->MemcpyHtoDAsync(to, bytes, size, device->host_stream),
-                       "write memory", error);
+    ls__cu_result result =
+        finish_copy(device, device->cu->MemcpyHtoDAsync(to, bytes, size, device->host_stream));
+    return result == LS__CU_SUCCESS
+               ? LS_OK
+               : ls__cuda_fail_bytes(device->cu, error, result, "write memory of", size);
 }

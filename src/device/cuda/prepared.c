@@ -307,12 +307,14 @@ static ls__cuda_end run(ls__cuda_recorder *r, ls__cuda_prepared *p)
         return end;
     r->job->result.graph_launches++;
     atomic_fetch_add(&ls__cuda_test_hooks.graph_launches, 1);
-    ls__cu_result result = ls__cuda_segment_send(executor, &p->segment);
-    if (result == LS__CU_SUCCESS)
+    ls__cu_result sent = ls__cuda_segment_send(executor, &p->segment), result = sent;
+    if (sent == LS__CU_SUCCESS || ls__cuda_is_refusal(sent))
         result = ls__cuda_segment_complete(executor, &p->segment, r->job);
     executor->drains++;
     if (ls__cuda_check(r, result, "run commands") != LS__CUDA_GOES_ON)
         return LS__CUDA_LOST;
+    if (ls__cuda_check(r, sent, "run commands") != LS__CUDA_GOES_ON)
+        return LS__CUDA_REFUSED;
     if (executor->trapped)
         return LS__CUDA_TRAPPED;
     return executor->stopped ? LS__CUDA_CANCELLED : LS__CUDA_GOES_ON;

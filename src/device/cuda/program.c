@@ -21,10 +21,10 @@ typedef struct compile_log {
 } compile_log;
 
 static ls_status fail_compile(const ls__cuda_device *device, ls__cu_result result,
-                              const compile_log *log, ls_error *error)
+                              const compile_log *log, uint64_t size, ls_error *error)
 {
     const char *text = log->errors[0] ? log->errors : log->infos;
-    ls_status status = ls__cuda_fail(device->cu, error, result, "compile this PTX");
+    ls_status status = ls__cuda_fail_bytes(device->cu, error, result, "compile PTX of", size);
     if (text[0])
         ls__fail_hint(error, status, "the driver's compiler says: %s", text);
     return status;
@@ -52,7 +52,7 @@ static ls_status compile(const ls__cuda_device *device, const ls__ptx_view *view
         result = cu->LinkComplete(link, &made, size);
     ls_status status = LS_OK;
     if (result != LS__CU_SUCCESS) {
-        status = fail_compile(device, result, log, error);
+        status = fail_compile(device, result, log, view->text_size, error);
     } else { /* the driver's copy goes with the link */
         *image = ls__mem_alloc(*size, 1);
         if (*image)
@@ -89,7 +89,9 @@ static ls_status load(ls__cuda_device *device, const ls__ptx_view *view, ls__dri
     if (result == LS__CU_SUCCESS)
         ls__cuda_cache_put(device, view->text, (size_t)view->text_size, image, size);
     ls__mem_free(image);
-    return result == LS__CU_SUCCESS ? LS_OK : ls__cuda_fail(cu, error, result, "load a module");
+    return result == LS__CU_SUCCESS
+               ? LS_OK
+               : ls__cuda_fail_bytes(cu, error, result, "load machine code of", size);
 }
 
 /* --- kernels ---------------------------------------------------------------------------------- */
@@ -128,14 +130,12 @@ static ls_status check_fit(const ls__cuda_device *device, const ls__cuda_kernel 
                            const needs *n, ls_error *error)
 {
     const ls__cuda_physical *physical = device->physical;
-    uint32_t most_registers = ls__cuda_test_hooks.max_registers ? ls__cuda_test_hooks.max_registers
-                                                                : physical->max_registers;
     uint64_t registers = (uint64_t)n->registers * kernel->lanes;
     if ((uint32_t)n->shared > physical->max_shared_bytes)
         return fail_limit(error, "bytes of shared memory", (uint32_t)n->shared,
                           physical->max_shared_bytes);
-    if (registers > most_registers)
-        return fail_limit(error, "registers", registers, most_registers);
+    if (registers > physical->max_registers)
+        return fail_limit(error, "registers", registers, physical->max_registers);
     if (kernel->lanes > (uint32_t)n->threads)
         return fail_limit(error, "threads", kernel->lanes, (uint32_t)n->threads);
     if (n->groups <= 0)

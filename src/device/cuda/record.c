@@ -12,10 +12,15 @@ static const uint32_t last_sequence = 1u << 31;
 
 ls__cuda_end ls__cuda_check(ls__cuda_recorder *r, ls__cu_result result, const char *what)
 {
+    return ls__cuda_check_bytes(r, result, what, 0);
+}
+
+ls__cuda_end ls__cuda_check_bytes(ls__cuda_recorder *r, ls__cu_result result, const char *what,
+                                  uint64_t bytes)
+{
     if (result == LS__CU_SUCCESS)
         return LS__CUDA_GOES_ON;
-    r->result = result;
-    r->what = what;
+    r->failure = (ls__cuda_failure){result, what, bytes};
     return ls__cuda_is_refusal(result) ? LS__CUDA_REFUSED : LS__CUDA_LOST;
 }
 
@@ -48,6 +53,24 @@ static ls__cuda_end complete_all(ls__cuda_recorder *r)
     return r->executor->stopped ? LS__CUDA_CANCELLED : LS__CUDA_GOES_ON;
 }
 
+/* After the driver has refused something: what is on the way, also on the streams beside. */
+static ls__cuda_end complete_refused(ls__cuda_recorder *r)
+{
+    ls__cuda_executor *executor = r->executor;
+    ls__cuda_failure failure = r->failure;
+    ls__cuda_end end = complete_all(r);
+    if (end == LS__CUDA_LOST)
+        return end;
+    ls__cu_result result = r->cu->StreamSynchronize(executor->in);
+    if (result == LS__CU_SUCCESS)
+        result = r->cu->StreamSynchronize(executor->out);
+    if (ls__cuda_check(r, result, "wait for copies") != LS__CUDA_GOES_ON)
+        return LS__CUDA_LOST;
+    executor->joined = executor->downloads;
+    r->failure = failure;
+    return end == LS__CUDA_GOES_ON ? LS__CUDA_REFUSED : end;
+}
+
 ls__cuda_end ls__cuda_close(ls__cuda_recorder *r, bool drain)
 {
     ls__cuda_end end = LS__CUDA_GOES_ON;
@@ -55,12 +78,14 @@ ls__cuda_end ls__cuda_close(ls__cuda_recorder *r, bool drain)
         return LS__CUDA_UNPREPARED;
     if (r->segment->begun) {
         end = ls__cuda_check(r, ls__cuda_segment_send(r->executor, r->segment), "run commands");
-        if (end != LS__CUDA_GOES_ON)
+        if (end == LS__CUDA_LOST)
             return end;
         r->in_flight++;
         r->current = (r->current + 1) % LS__CUDA_RING;
     }
-    if (drain)
+    if (end == LS__CUDA_REFUSED)
+        end = complete_refused(r);
+    else if (drain)
         end = complete_all(r);
     else if (r->in_flight == LS__CUDA_RING)
         end = complete_oldest(r);
@@ -99,8 +124,11 @@ ls__cuda_end ls__cuda_put(ls__cuda_recorder *r, const ls__cuda_step *step)
     if (r->prepared)
         return ls__cuda_put_node(r, step);
     r->segment->step_count++;
-    return ls__cuda_check(r, ls__cuda_issue(r->cu, step, r->executor->stream),
-                          step->kind == LS__STEP_LAUNCH ? "launch a kernel" : "copy memory");
+    ls__cu_result result = ls__cuda_issue(r->cu, step, r->executor->stream);
+    if (step->kind == LS__STEP_LAUNCH)
+        return ls__cuda_check(r, result, "launch a kernel");
+    return ls__cuda_check_bytes(r, result, step->kind == LS__STEP_SET ? "fill" : "copy",
+                                step->bytes);
 }
 
 ls__cuda_end ls__cuda_touch(ls__cuda_recorder *r, ls__cuda_memory *memory)
@@ -236,14 +264,10 @@ ls__cuda_end ls__cuda_record(ls__cuda_recorder *r)
     ls__cuda_end end = record_all(r);
     if (r->prepared || end == LS__CUDA_LOST)
         return end;
-    ls__cu_result result = r->result;
-    const char *what = r->what;
+    ls__cuda_failure failure = r->failure;
     ls__cuda_end last = ls__cuda_close(r, true);
     if (last == LS__CUDA_LOST || end == LS__CUDA_GOES_ON)
-        return last == LS__CUDA_REFUSED ? LS__CUDA_LOST : last;
-    if (last == LS__CUDA_REFUSED) /* the end could not be waited for */
-        return LS__CUDA_LOST;
-    r->result = result;
-    r->what = what;
-    return end;
+        return last;
+    r->failure = failure;
+    return end == LS__CUDA_REFUSED && complete_refused(r) == LS__CUDA_LOST ? LS__CUDA_LOST : end;
 }

@@ -46,7 +46,7 @@ void ls__cuda_segment_finish(ls__cuda_device *device, ls__cuda_segment *segment)
 
 void ls__cuda_segment_reset(ls__cuda_segment *segment)
 {
-    segment->begun = segment->timed = false;
+    segment->begun = segment->timed = segment->blind = false;
     segment->used = HEAD_BYTES;
     segment->groups = 0;
     segment->step_count = segment->move_count = segment->trap_count = segment->mark_count = 0;
@@ -62,11 +62,12 @@ uint8_t *ls__cuda_stage(ls__cuda_segment *segment, uint64_t bytes)
 ls__cu_result ls__cuda_segment_begin(ls__cuda_executor *executor, ls__cuda_segment *segment,
                                      bool timed)
 {
+    ls__cu_result result = LS__CU_SUCCESS;
+    if (timed)
+        result = executor->device->cu->EventRecord(segment->begin, executor->stream);
     segment->begun = true;
-    segment->timed = timed;
-    if (!timed)
-        return LS__CU_SUCCESS;
-    return executor->device->cu->EventRecord(segment->begin, executor->stream);
+    segment->timed = timed && result == LS__CU_SUCCESS;
+    return result;
 }
 
 ls__cu_result ls__cuda_segment_send(ls__cuda_executor *executor, ls__cuda_segment *segment)
@@ -81,6 +82,7 @@ ls__cu_result ls__cuda_segment_send(ls__cuda_executor *executor, ls__cuda_segmen
                                      sizeof(ls__ptx_status), executor->stream);
     if (result == LS__CU_SUCCESS)
         result = cu->EventRecord(segment->end, executor->stream);
+    segment->blind = result != LS__CU_SUCCESS;
     return result;
 }
 
@@ -102,18 +104,25 @@ static uint64_t grace_ns(void)
                                         : LS__CUDA_GRACE_S * UINT64_C(1000000000);
 }
 
-static ls__cu_result wait_for(ls__cuda_executor *executor, ls__cu_event event, const ls__job *job)
+static ls__cu_result has_ended(const ls__cuda_executor *executor, const ls__cuda_segment *segment)
+{
+    const ls__cuda_functions *cu = executor->device->cu;
+    return segment->blind ? cu->StreamQuery(executor->stream) : cu->EventQuery(segment->end);
+}
+
+static ls__cu_result wait_for(ls__cuda_executor *executor, const ls__cuda_segment *segment,
+                              const ls__job *job)
 {
     const uint64_t awake_ns = 100000, longest_ns = 1000000, again_ns = 5000000;
     uint64_t begun = ls__os_now_ns(), asked = 0, ask_next = 0;
     for (;;) {
-        ls__cu_result result = executor->device->cu->EventQuery(event);
+        ls__cu_result result = has_ended(executor, segment);
         if (result != LS__CU_NOT_READY)
             return result;
         uint64_t now = ls__os_now_ns(), waited = now - begun;
         if (atomic_load(&job->cancel) && now >= ask_next) {
-            result = ask_to_stop(executor);
-            if (result != LS__CU_SUCCESS)
+            result = ask_to_stop(executor); /* refused: again, a little later */
+            if (result != LS__CU_SUCCESS && !ls__cuda_is_refusal(result))
                 return result;
             asked = asked ? asked : now;
             ask_next = now + again_ns;
@@ -188,8 +197,10 @@ static void make_moves(const ls__cuda_executor *executor, const ls__cuda_segment
 ls__cu_result ls__cuda_segment_complete(ls__cuda_executor *executor, ls__cuda_segment *segment,
                                         ls__job *job)
 {
-    ls__cu_result result = wait_for(executor, segment->end, job);
+    ls__cu_result result = wait_for(executor, segment, job);
     job->result.device_waits++;
+    if (result == LS__CU_SUCCESS && segment->blind)
+        return result;
     if (result == LS__CU_SUCCESS)
         result = add_times(executor->device->cu, segment, job);
     if (result != LS__CU_SUCCESS)

@@ -333,9 +333,11 @@ ls_status ls__ptx_emit_kernel(generator *g, const ls__ir_function *kernel, ls__p
     c.cooperates = u->lane_count > 1 && ls__ptx_cooperates(kernel);
     uint64_t shared = lay_out_shared(&c);
     if (shared > LS__PTX_MAX_SHARED_BYTES)
-        return ls__fail(error, LS_E_LIMIT,
-                        "kernel '%s' needs %llu bytes of shared memory; PTX allows %d",
-                        kernel->name, (unsigned long long)shared, LS__PTX_MAX_SHARED_BYTES);
+        return ls__fail(
+            error, LS_E_LIMIT,
+            "kernel '%s' needs %llu bytes of shared memory, PTX allows %d: %llu too few",
+            kernel->name, (unsigned long long)shared, LS__PTX_MAX_SHARED_BYTES,
+            (unsigned long long)(shared - LS__PTX_MAX_SHARED_BYTES));
     c.shared_bytes = align_up((uint32_t)shared, SHARED_ALIGNMENT);
     c.parameters = u->l->GetParam(entry, 0);
     annotate(g, entry, u->lane_count);

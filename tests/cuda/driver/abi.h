@@ -134,20 +134,20 @@ enum {
     FUNCTION_MAX_DYNAMIC_SHARED = 8
 };
 
-/* CUdevice_attribute: number, value; `arch` and `memory` are of the device */
+/* CUdevice_attribute: number, value; `arch` is of the device, `setting` as in driver.h */
 #define ATTRIBUTES(X)                                                                              \
-    X(MAX_THREADS_PER_BLOCK, 1, 1024)                                                              \
+    X(MAX_THREADS_PER_BLOCK, 1, (int)setting.block_threads)                                        \
     X(MAX_BLOCK_DIM_X, 2, 1024)                                                                    \
     X(MAX_BLOCK_DIM_Y, 3, 1024)                                                                    \
     X(MAX_BLOCK_DIM_Z, 4, 64)                                                                      \
-    X(MAX_GRID_DIM_X, 5, 2147483647)                                                               \
-    X(MAX_GRID_DIM_Y, 6, 65535)                                                                    \
-    X(MAX_GRID_DIM_Z, 7, 65535)                                                                    \
-    X(MAX_SHARED_MEMORY_PER_BLOCK, 8, SHARED_PER_BLOCK)                                            \
+    X(MAX_GRID_DIM_X, 5, (int)setting.grid[0])                                                     \
+    X(MAX_GRID_DIM_Y, 6, (int)setting.grid[1])                                                     \
+    X(MAX_GRID_DIM_Z, 7, (int)setting.grid[2])                                                     \
+    X(MAX_SHARED_MEMORY_PER_BLOCK, 8, (int)setting.block_shared)                                   \
     X(TOTAL_CONSTANT_MEMORY, 9, 65536)                                                             \
     X(WARP_SIZE, 10, 32)                                                                           \
     X(MAX_PITCH, 11, 2147483647)                                                                   \
-    X(MAX_REGISTERS_PER_BLOCK, 12, REGISTERS_PER_PROCESSOR)                                        \
+    X(MAX_REGISTERS_PER_BLOCK, 12, (int)setting.block_registers)                                   \
     X(CLOCK_RATE, 13, 1000)                                                                        \
     X(GPU_OVERLAP, 15, 1)                                                                          \
     X(MULTIPROCESSOR_COUNT, 16, PROCESSORS)                                                        \

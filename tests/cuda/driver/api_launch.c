@@ -8,20 +8,19 @@
 static CUresult check_size(const kernel *k, const unsigned *grid, const unsigned *block,
                            unsigned shared)
 {
-    static const unsigned most_blocks[3] = {2147483647u, 65535, 65535};
     static const unsigned most_threads[3] = {1024, 1024, 64};
     int most = 0;
     for (int i = 0; i < 3; i++)
-        if (grid[i] == 0 || grid[i] > most_blocks[i] || block[i] == 0 ||
+        if (grid[i] == 0 || grid[i] > setting.grid[i] || block[i] == 0 ||
             block[i] > most_threads[i] ||
             (k->function->required[i] && block[i] != k->function->required[i]))
             return CUDA_ERROR_INVALID_VALUE;
     unsigned threads = block[0] * block[1] * block[2];
-    if (threads > 1024 || shared > (unsigned)k->dynamic_shared)
+    if (threads > setting.block_threads || shared > (unsigned)k->dynamic_shared)
         return CUDA_ERROR_INVALID_VALUE;
     if (k->function->max_threads && threads > k->function->max_threads)
         return CUDA_ERROR_INVALID_VALUE;
-    most = REGISTERS_PER_PROCESSOR / (int)k->registers;
+    most = (int)(setting.block_registers / k->registers);
     return (int)threads > most ? CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES : CUDA_SUCCESS;
 }
 

@@ -287,7 +287,8 @@ static int most_threads(const kernel *k)
 {
     int most = REGISTERS_PER_PROCESSOR / (int)k->registers;
     int wanted = k->function->max_threads ? (int)k->function->max_threads : 1024;
-    most = most > 1024 ? 1024 : most / 32 * 32;
+    int allowed = (int)setting.kernel_threads;
+    most = most > allowed ? allowed : most / 32 * 32;
     return wanted < most ? wanted : most;
 }
 

@@ -48,6 +48,9 @@ typedef struct settings {
     uint64_t memory;
     uint32_t host_threads;
     bool reverse, quiet, report, dump;
+    /* Of a block; the threads that any kernel's code allows; of a grid, in each dimension. */
+    unsigned block_threads, block_shared, block_registers, kernel_threads;
+    unsigned grid[3];
     uint64_t late_event_ns;
 } settings;
 extern settings setting;

@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Settings, counters, and faults on request. LOCKSTEP_EMULATED_CUDA, read by cuInit, or a text
- * given to emulated_cuda_configure, is a list with semicolons: alloc:3=oom     the third allocation
- * fails (WHAT:N=FAULT; the words are below) lost@5          the device is lost at the fifth
- * submission of work late_event:20ms events are 20 ms late devices=2 arch=75 driver=12020
- * memory=64M threads=2 reverse         blocks, warps and lanes' atomics in descending order quiet
- * no messages of kernels' faults report          counters, and what is left, are printed when the
- * process ends emulated_cuda_count tells a counter by its name.
+ * given to emulated_cuda_configure, is a list with semicolons:
+ *
+ *     alloc:3=oom           the third allocation fails (WHAT:N=FAULT; the words are below)
+ *     lost@5                the device is lost at the fifth submission of work
+ *     late_event:20ms       events are 20 ms late
+ *     devices=2 arch=75 driver=12020 memory=64M
+ *     block_threads=512 block_shared=4K block_registers=1K grid=7    limits, less than they are
+ *     kernel_threads=64     no kernel's code allows more threads in a block
+ *     threads=2             of the host
+ *     reverse               blocks, warps and lanes' atomics in descending order
+ *     quiet                 no messages of kernels' faults
+ *     report                counters, and what is left, are printed when the process ends
+ *
+ * emulated_cuda_count tells a counter by its name.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +28,11 @@ static const settings defaults = {
     .driver_version = 13000,
     .memory = UINT64_C(1) << 32,
     .host_threads = 2,
+    .block_threads = 1024,
+    .block_shared = SHARED_PER_BLOCK,
+    .block_registers = REGISTERS_PER_PROCESSOR,
+    .kernel_threads = 1024,
+    .grid = {2147483647u, 65535, 65535},
 };
 settings setting;
 
@@ -103,6 +116,24 @@ static bool parse_fault(const char *item)
     return true;
 }
 
+/* A limit of the device that can be less than it is. */
+static unsigned *find_limit(const char *name)
+{
+    static const struct {
+        const char *name;
+        unsigned *limit;
+    } limits[] = {
+        {"block_threads", &setting.block_threads},
+        {"block_shared", &setting.block_shared},
+        {"block_registers", &setting.block_registers},
+        {"kernel_threads", &setting.kernel_threads},
+    };
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+        if (strcmp(name, limits[i].name) == 0)
+            return limits[i].limit;
+    return NULL;
+}
+
 static bool parse_number(const char *item)
 {
     char name[32], unit = 0;
@@ -111,7 +142,7 @@ static bool parse_number(const char *item)
         setting.late_event_ns = value * 1000000;
         return true;
     }
-    if (sscanf(item, "%31[a-z]=%llu%c", name, &value, &unit) < 2)
+    if (sscanf(item, "%31[a-z_]=%llu%c", name, &value, &unit) < 2)
         return false;
     value <<= unit == 'K' ? 10 : unit == 'M' ? 20 : unit == 'G' ? 30 : 0;
     if (strcmp(name, "devices") == 0 && value <= MAX_DEVICES)
@@ -124,6 +155,10 @@ static bool parse_number(const char *item)
         setting.memory = value;
     else if (strcmp(name, "threads") == 0)
         setting.host_threads = (uint32_t)value;
+    else if (strcmp(name, "grid") == 0 && value && value <= 65535)
+        setting.grid[0] = setting.grid[1] = setting.grid[2] = (unsigned)value;
+    else if (find_limit(name) && value && value <= *find_limit(name))
+        *find_limit(name) = (unsigned)value;
     else
         return false;
     return true;
