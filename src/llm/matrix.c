@@ -26,16 +26,21 @@ static uint32_t block_words(const ls__matrix_form *form) /* of a panel */
  * Names in these kernels, `c` a column of the tile: ac its block, xc its words, zc its sums; pG_c
  * the sum of products of group G of those that are computed together, ic that of the block, lc that
  * of its minima; sc the slice, tc the row. Unit u is 32 elements; blocks of 256 are walked through
- * in halves v of four units, to which xc and zc belong.
+ * in steps v of a few units, to which xc and zc belong.
  */
-enum { HALF = 4 };
+static uint32_t units_of_step(const ls__matrix_form *form)
+{
+    return form->type == LS_GGUF_TYPE_IQ4_XS ? 1 : 4;
+}
 
 /* Word `k` of half `half` of unit `unit`, times the inputs, for group `g`. */
 static void put_word(ls__strbuf *text, const ls__matrix_form *form, uint32_t tile, uint32_t g,
                      uint32_t unit, uint32_t half, const char *k)
 {
-    PUT("{\nu32 w = word_%s(words, block, lane, %s%u, %u, %s);\n", ls_gguf_type_name(form->type),
-        form->group ? "v * 4 + " : "", unit, half, k);
+    PUT("{\nu32 w = word_%s(words, block, lane, ", ls_gguf_type_name(form->type));
+    if (form->group)
+        PUT("v * %u + ", units_of_step(form));
+    PUT("%u, %u, %s);\n", unit, half, k);
     EACH_COLUMN(c)
     PUT("p%u_%u = %s(w, integers[x%u + %u + %s], p%u_%u);\n", g, c,
         form->is_signed ? "dot4" : "dot4_us", c, unit * 8 + half * 4, k, g, c);
@@ -44,19 +49,13 @@ static void put_word(ls__strbuf *text, const ls__matrix_form *form, uint32_t til
 
 static const char *const numbers[] = {"0", "1", "2", "3"};
 
-/* The words of a unit, both halves of which are of the same words. One that is looked up takes so
- * many registers that they are read one at a time. */
+/* The words of a unit, both halves of which are of the same words. */
 static void put_shared_words(ls__strbuf *text, const ls__matrix_form *form, uint32_t tile,
                              uint32_t unit)
 {
-    bool looped = form->is_signed;
-    if (looped)
-        PUT("for (u32 k = 0; k < 4; k++) {\n");
-    for (uint32_t k = 0; k < (looped ? 1 : 4); k++)
+    for (uint32_t k = 0; k < 4; k++)
         for (uint32_t half = 0; half < 2; half++)
-            put_word(text, form, tile, 0, unit, half, looped ? "k" : numbers[k]);
-    if (looped)
-        PUT("}\n");
+            put_word(text, form, tile, 0, unit, half, numbers[k]);
 }
 
 /* The sums of group g begin with what the offset makes too much in halves from `half`. */
@@ -96,11 +95,11 @@ static void put_end(ls__strbuf *text, const ls__matrix_form *form, uint32_t tile
 {
     const char *type = ls_gguf_type_name(form->type);
     uint32_t per_unit = 32 / form->group, group = unit * per_unit + half;
-    PUT("{\ni32 scale = scale_%s(words, block, lane, v * %u + %u%s);\n", type, HALF * per_unit,
-        group, form->type == LS_GGUF_TYPE_IQ4_XS ? ", more" : "");
+    PUT("{\ni32 scale = scale_%s(words, block, lane, v * %u + %u%s);\n", type,
+        units_of_step(form) * per_unit, group, form->type == LS_GGUF_TYPE_IQ4_XS ? ", more" : "");
     if (form->minimum == LS__MINIMA)
-        PUT("i32 least = least_%s(words, block, lane, v * %u + %u);\n", type, HALF * per_unit,
-            group);
+        PUT("i32 least = least_%s(words, block, lane, v * %u + %u);\n", type,
+            units_of_step(form) * per_unit, group);
     EACH_COLUMN(c)
     {
         uint32_t sum = unit * 2 + half;
@@ -141,12 +140,13 @@ static void put_groups(ls__strbuf *text, const ls__matrix_form *form, uint32_t t
  * more there would not be registers enough for the sums. */
 static void put_grouped_block(ls__strbuf *text, const ls__matrix_form *form, uint32_t tile)
 {
-    uint32_t together = tile == 1 ? units_of_word(form) : 1;
+    uint32_t together = tile == 1 ? units_of_word(form) : 1, step = units_of_step(form);
     EACH_COLUMN(c) PUT("i32 i%u = 0, l%u = 0;\n", c, c);
-    PUT("for (u32 v = 0; v < 2; v++) {\n");
+    PUT("for (u32 v = 0; v < %u; v++) {\n", 8 / step);
     EACH_COLUMN(c)
-    PUT("u64 x%u = (u64)a%u * 64 + v * 32, z%u = (u64)a%u * 16 + v * 8;\n", c, c, c, c);
-    for (uint32_t unit = 0; unit < HALF; unit += together)
+    PUT("u64 x%u = (u64)a%u * 64 + v * %u, z%u = (u64)a%u * 16 + v * %u;\n", c, c, step * 8, c, c,
+        step * 2);
+    for (uint32_t unit = 0; unit < step; unit += together)
         for (uint32_t half = 0; half < 32 / form->group; half++)
             put_groups(text, form, tile, unit, together, half, form->group == 16 ? half + 1 : 2);
     PUT("}\n");

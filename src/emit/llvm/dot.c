@@ -3,9 +3,11 @@
  * dot4: four bytes of a, signed or not, times four signed bytes of b, added to c. AVX2 multiplies
  * bytes and adds neighbours in 16 bits, where the sum saturates: exact only for an `a` whose bytes
  * are known to be small. Chains of such products, c of one being another, are added up in 16 bits
- * for as long as they surely fit, and are widened once.
+ * for as long as they surely fit, and are widened once. Signed bytes of `a` from a table without
+ * -128 take the signs of those of b, whose magnitudes are unsigned bytes: two such products fit.
  */
 #include "emit/llvm/build.h"
+#include "emit/llvm/lookup.h"
 
 /* `count` vectors of `lanes` lanes each, one behind the other. */
 static lv join_lanes(unit *u, lv *parts, uint32_t count, uint32_t lanes)
@@ -216,6 +218,37 @@ static lv dot4_links(unit *u, const ls__ir_inst *const *links, uint32_t count)
     return join_lanes(u, parts, u->width / DOT_LANES, DOT_LANES);
 }
 
+/* --- bytes of a table ------------------------------------------------------------------------- */
+
+static bool is_looked_up(const unit *u, const ls__ir_inst *inst, look_up *found)
+{
+    if (inst->op != LS_OP_DOT4_SS || !ls__llvm_find_look_up(u->function, inst->args[0], found) ||
+        !is_here(u, found->root))
+        return false;
+    for (uint32_t i = 0; i < 16; i++)
+        if (found->table[i] == 0x80)
+            return false;
+    return true;
+}
+
+static lv dot4_looked_up(unit *u, const look_up *found, lv c, lv b)
+{
+    lv parts[4], root = ls__llvm_vector(u, found->root);
+    lt bytes = u->l->VectorType(u->e->i8, 4 * DOT_LANES);
+    lt words = u->l->VectorType(u->e->i16, 2 * DOT_LANES);
+    for (uint32_t part = 0; part < u->width / DOT_LANES; part++) {
+        lv a = ls__llvm_look_up(u, found, take_part(u, root, part));
+        lv of_b = u->l->BuildBitCast(u->b, take_part(u, b, part), bytes, "");
+        lv signs[2] = {a, of_b}, size[2] = {of_b, u->l->ConstInt(u->e->i1, 0, 0)};
+        lv with_signs = ls__llvm_intrinsic(u, "llvm.x86.avx2.psign.b", NULL, 0, signs, 2);
+        lv sizes = ls__llvm_intrinsic(u, "llvm.abs", &bytes, 1, size, 2);
+        lv sum = multiply_add(u, BY_BYTES, sizes, with_signs, bytes);
+        lv wide = multiply_add(u, BY_WORDS, sum, mk_k(u, sum, 1), words);
+        parts[part] = mk_add(u, take_part(u, c, part), wide);
+    }
+    return join_lanes(u, parts, u->width / DOT_LANES, DOT_LANES);
+}
+
 /* --- all -------------------------------------------------------------------------------------- */
 
 static lv byte_of(unit *u, lv a, uint32_t byte, bool is_signed)
@@ -233,6 +266,9 @@ lv ls__llvm_dot4(unit *u, const ls__ir_inst *inst, const lv *args)
         lv sum = dot4_instruction(u, c, a_signed ? mk_xor(u, a, bias) : a, b);
         if (!sum && u->e->target.level == LS__LLVM_AVX2 && u->width >= 8) {
             const ls__ir_inst *links[MAX_LINKS];
+            look_up found;
+            if (is_looked_up(u, inst, &found))
+                return dot4_looked_up(u, &found, c, b);
             uint32_t count = find_links(u, inst, links);
             return count ? dot4_links(u, links, count) : dot4_parts(u, a_signed, c, a, b);
         }

@@ -53,6 +53,9 @@ static const char *const allowed[] = {
     "llvm.x86.avx512.pmaddw.d.512",
     "llvm.x86.avx2.pmadd.wd",
     "llvm.x86.avx2.pmadd.ub.sw",
+    "llvm.x86.avx2.pshuf.b",
+    "llvm.x86.avx2.psign.b",
+    "llvm.abs",
     "llvm.x86.sse2.pmadd.wd",
 };
 

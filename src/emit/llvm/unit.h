@@ -20,7 +20,8 @@
  *     flow.c      control flow inside a segment, masks;  coherent.c  code for lanes that agree
  *     serial.c    loops that run lane after lane
  *     value.c     one instruction: dispatch, geometry, parameters, variables
- *     arith.c     operations on values, the same for scalars and vectors;  dot.c  dot4
+ *     arith.c     operations on values, the same for scalars and vectors;  dot.c  dot4;
+ *                 lookup.c  tables of 16 bytes
  *     memory.c    loads and stores;  lanes.c  what is done lane by lane: gathers, scatters
  *     atomic.c    atomics
  *     outside.c   reports of accesses out of range
