@@ -166,21 +166,39 @@ static bool decode_barrier(parser *p, statement *s)
     return true;
 }
 
+/* What lanes of a warp do together: is it `name`, and in which of its modes? */
+static bool is_collective(parser *p, statement *s, const char *name, const char *const *modes,
+                          unsigned mode_count)
+{
+    instruction *in = s->in;
+    if (strcmp(s->parts[0], name) != 0)
+        return false;
+    if (!statement_part(s, "sync"))
+        parser_fail(p, "'%s' without sync is gone since sm_70", s->mnemonic);
+    for (in->operation = 0; in->operation < mode_count; in->operation++)
+        if (statement_part(s, modes[in->operation]))
+            break;
+    in->flow = FLOW_COLLECTIVE;
+    return true;
+}
+
+/* The type is one there is; behind it come `count` operands, the last of them who takes part. */
+static void end_collective(parser *p, statement *s, bool is_there, unsigned count)
+{
+    if (!is_there)
+        parser_fail(p, "there is no '%s'", s->mnemonic);
+    statement_end(p, s);
+    statement_count(p, s, count, count);
+    s->in->e = member_mask(p, s, count - 1);
+}
+
 static bool decode_shuffle(parser *p, statement *s)
 {
     static const char *const modes[] = {"up", "down", "bfly", "idx"};
     instruction *in = s->in;
-    if (strcmp(s->parts[0], "shfl") != 0)
+    if (!is_collective(p, s, "shfl", modes, 4))
         return false;
-    if (!statement_part(s, "sync"))
-        parser_fail(p, "'%s' is gone since sm_70", s->mnemonic);
-    for (in->operation = 0; in->operation < 4; in->operation++)
-        if (statement_part(s, modes[in->operation]))
-            break;
-    if (in->operation == 4 || statement_type(p, s) != TYPE_B32)
-        parser_fail(p, "there is no '%s'", s->mnemonic);
-    statement_end(p, s);
-    statement_count(p, s, 5, 5);
+    end_collective(p, s, statement_type(p, s) == TYPE_B32 && in->operation < 4, 5);
     const argument *a = s->arguments;
     if (a[0].kind == ARGUMENT_REGISTER)
         in->d = argument_operand(p, &a[0], 4, false);
@@ -188,9 +206,7 @@ static bool decode_shuffle(parser *p, statement *s)
     in->a = argument_operand(p, &a[1], 4, false);
     in->b = argument_operand(p, &a[2], 4, false);
     in->c = argument_operand(p, &a[3], 4, false);
-    in->e = member_mask(p, s, 4);
     in->run = run_shuffle;
-    in->flow = FLOW_COLLECTIVE;
     return true;
 }
 
@@ -198,23 +214,14 @@ static bool decode_vote(parser *p, statement *s)
 {
     static const char *const modes[] = {"all", "any", "uni", "ballot"};
     instruction *in = s->in;
-    if (strcmp(s->parts[0], "vote") != 0)
+    if (!is_collective(p, s, "vote", modes, 4))
         return false;
-    if (!statement_part(s, "sync"))
-        parser_fail(p, "'%s' is gone since sm_70", s->mnemonic);
-    for (in->operation = 0; in->operation < 4; in->operation++)
-        if (statement_part(s, modes[in->operation]))
-            break;
+    bool ballot = in->operation == 3;
     type_kind type = statement_type(p, s);
-    if (in->operation == 4 || type != (in->operation == 3 ? TYPE_B32 : TYPE_PRED))
-        parser_fail(p, "there is no '%s'", s->mnemonic);
-    statement_end(p, s);
-    statement_count(p, s, 3, 3);
-    in->d = argument_operand(p, &s->arguments[0], in->operation == 3 ? 4 : 1, false);
+    end_collective(p, s, type == (ballot ? TYPE_B32 : TYPE_PRED) && in->operation < 4, 3);
+    in->d = argument_operand(p, &s->arguments[0], ballot ? 4 : 1, false);
     in->a = argument_operand(p, &s->arguments[1], 1, false);
-    in->e = member_mask(p, s, 2);
     in->run = run_vote;
-    in->flow = FLOW_COLLECTIVE;
     return true;
 }
 
@@ -224,17 +231,12 @@ static bool decode_match(parser *p, statement *s)
     if (strcmp(s->parts[0], "match") != 0)
         return false;
     in->operation = statement_part(s, "all");
-    if ((!in->operation && !statement_part(s, "any")) || !statement_part(s, "sync"))
-        parser_fail(p, "there is no '%s'", s->mnemonic);
+    bool is_there = (in->operation || statement_part(s, "any")) && statement_part(s, "sync");
     type_kind type = statement_type(p, s);
-    if (type != TYPE_B32 && type != TYPE_B64)
-        parser_fail(p, "there is no '%s'", s->mnemonic);
-    statement_end(p, s);
-    statement_count(p, s, 3, 3);
+    end_collective(p, s, is_there && (type == TYPE_B32 || type == TYPE_B64), 3);
     in->d = argument_operand(p, &s->arguments[0], 4, false);
     in->d2 = s->arguments[0].second;
     in->a = argument_operand(p, &s->arguments[1], type_size(type), false);
-    in->e = member_mask(p, s, 2);
     in->run = run_match;
     in->flow = FLOW_COLLECTIVE;
     return true;
@@ -244,27 +246,18 @@ static bool decode_reduce(parser *p, statement *s)
 {
     static const char *const modes[] = {"add", "min", "max", "and", "or", "xor"};
     instruction *in = s->in;
-    if (strcmp(s->parts[0], "redux") != 0)
+    if (!is_collective(p, s, "redux", modes, 6))
         return false;
-    if (!statement_part(s, "sync"))
-        parser_fail(p, "there is no '%s'", s->mnemonic);
-    for (in->operation = 0; in->operation < 6; in->operation++)
-        if (statement_part(s, modes[in->operation]))
-            break;
     type_kind type = statement_type(p, s);
     in->is_signed = type_signed(type);
-    if (in->operation == 6 ||
-        (in->operation < 3 ? type != TYPE_U32 && type != TYPE_S32 : type != TYPE_B32))
-        parser_fail(p, "there is no '%s'", s->mnemonic);
-    if (p->module->target < 80)
+    bool is_there = in->operation < 3 ? type == TYPE_U32 || type == TYPE_S32
+                                      : type == TYPE_B32 && in->operation < 6;
+    if (is_there && p->module->target < 80)
         parser_fail(p, "'%s' needs sm_80", s->mnemonic);
-    statement_end(p, s);
-    statement_count(p, s, 3, 3);
+    end_collective(p, s, is_there, 3);
     in->d = argument_operand(p, &s->arguments[0], 4, false);
     in->a = argument_operand(p, &s->arguments[1], 4, false);
-    in->e = member_mask(p, s, 2);
     in->run = run_reduce;
-    in->flow = FLOW_COLLECTIVE;
     return true;
 }
 
