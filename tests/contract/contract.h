@@ -17,6 +17,7 @@
 
 #include <cmocka.h>
 
+#include "../base/ok.h"
 #include "lockstep/device.h"
 #include "lockstep/launch.h"
 #include "lockstep/program.h"
@@ -36,17 +37,6 @@ int contract_setup(void **state);
 int contract_teardown(void **state); /* also checks that all memory is back */
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, contract_setup, contract_teardown)
-
-/* Fails the test with the error's text. */
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        ls_error error_ = {0};                                                                     \
-        ls_error *error = &error_;                                                                 \
-        ls_status status_ = (call);                                                                \
-        if (status_ != LS_OK)                                                                      \
-            fail_msg("%s: %s: %s (%s) %s", #call, ls_status_name(status_), error_.message,         \
-                     error_.where, error_.hint);                                                   \
-    } while (0)
 
 /* The call must fail with `code`, say so in the error, and give a message. */
 #define REFUSED(code_, call)                                                                       \

@@ -14,22 +14,13 @@
 
 #include <cmocka.h>
 
+#include "../base/ok.h"
 #include "base/mem.h"
 #include "lockstep/launch.h"
 
 #define MILLISECOND 1000000ull
 #define SECOND 1000000000ull
 #define COUNT(list) (sizeof(list) / sizeof *(list))
-
-/* `call` uses the name `error`. */
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        ls_error error_ = {0};                                                                     \
-        ls_error *error = &error_;                                                                 \
-        ls_status status_ = (call);                                                                \
-        if (status_ != LS_OK)                                                                      \
-            fail_msg("%s: %s: %s", #call, ls_status_name(status_), error_.message);                \
-    } while (0)
 
 #define FAILS(code_, call)                                                                         \
     do {                                                                                           \

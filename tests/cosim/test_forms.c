@@ -15,22 +15,13 @@
 
 #include <cmocka.h>
 
+#include "../base/ok.h"
 #include "base/dir.h"
 #include "base/rng.h"
 #include "cosim/engine.h"
 #include "random_graph.h"
 
 enum { EDGES = 60, MOST_INPUTS = 16 };
-
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        ls_error error_ = {0};                                                                     \
-        ls_error *error = &error_;                                                                 \
-        ls_status status_ = (call);                                                                \
-        if (status_ != LS_OK)                                                                      \
-            fail_msg("%s: %s: %s %s", #call, ls_status_name(status_), error_.message,              \
-                     error_.where);                                                                \
-    } while (0)
 
 /* --- devices ---------------------------------------------------------------------------------- */
 

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "../base/ok.h"
 #include "base/dir.h"
 #include "base/rng.h"
 #include "core/core.h"
@@ -18,16 +19,6 @@
 #include "random_graph.h"
 
 enum { EDGES = 200, MOST_INSTANCES = 70 };
-
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        ls_error error_ = {0};                                                                     \
-        ls_error *error = &error_;                                                                 \
-        ls_status status_ = (call);                                                                \
-        if (status_ != LS_OK)                                                                      \
-            fail_msg("%s: %s: %s %s", #call, ls_status_name(status_), error_.message,              \
-                     error_.where);                                                                \
-    } while (0)
 
 static ls_device *reference, *cpu; /* cpu: the reference again, when there is no compiler */
 

@@ -13,19 +13,13 @@
 
 #include <cmocka.h>
 
+#include "../base/ok.h"
 #include "base/rng.h"
 #include "cosim/engine.h"
 #include "random_graph.h"
 
 enum { EDGES = 40, MOST = 513 };
 static ls_device *device;
-
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        ls_error error = {0};                                                                      \
-        if ((call) != LS_OK)                                                                       \
-            fail_msg("%s: %s", #call, error.message);                                              \
-    } while (0)
 
 static int open_device(void **state)
 {
@@ -74,11 +68,11 @@ static void queue_shared(ls_cosim *cosim, const ls__graph *g, uint64_t seed)
     ls__rng rng = {seed};
     ls_signal_ref periodic = {g->inputs[2].signal, 0, g->nodes[g->inputs[2].node.index].width};
     const ls_edge_op ops[] = {{0, periodic, 1}, {1, periodic, 0}, {4, periodic, ~UINT64_C(0)}};
-    OK(ls_cosim_schedule(cosim, 5, ops, 3, &error));
+    OK(ls_cosim_schedule(cosim, 5, ops, 3, error));
     ls_signal_ref ref = {g->inputs[3].signal, 0, g->nodes[g->inputs[3].node.index].width};
     for (uint32_t edge = 0; edge < EDGES; edge += 1 + (uint32_t)ls__rng_below(&rng, 6)) {
         ls_timed_op op = {edge, ref, ls__rng_u64(&rng)};
-        OK(ls_cosim_stimulus(cosim, LS_COSIM_ALL, &op, 1, &error));
+        OK(ls_cosim_stimulus(cosim, LS_COSIM_ALL, &op, 1, error));
     }
 }
 
@@ -96,7 +90,7 @@ static void queue_inputs(ls_cosim *cosim, const ls__graph *g, uint64_t seed, uin
                 continue;
             old[i] = value;
             ls_timed_op op = {edge, {g->inputs[i].signal, 0, width}, value};
-            OK(ls_cosim_stimulus(cosim, instance, &op, 1, &error));
+            OK(ls_cosim_stimulus(cosim, instance, &op, 1, error));
         }
 }
 
@@ -118,7 +112,7 @@ static run *start(const ls_design *design, ls_cosim_form form, uint32_t instance
     params.randomize = true;
     params.seed = seed;
     params.sink = (ls_cosim_sink){take_changes, take_event, r};
-    OK(ls_cosim_create(design, &params, &r->cosim, &error));
+    OK(ls_cosim_create(design, &params, &r->cosim, error));
     queue_shared(r->cosim, design->graph, seed);
     for (uint32_t i = 0; i < instances; i++)
         queue_inputs(r->cosim, design->graph, seed, i);
@@ -140,14 +134,14 @@ static void compare(const ls_design *design, run *a, run *b, uint32_t instances,
     assert_true(a->changes == b->changes);
     for (uint32_t i = 0; i < instances; i++) {
         uint64_t digests[2] = {0};
-        OK(ls_cosim_digest(a->cosim, i, &digests[0], &error));
-        OK(ls_cosim_digest(b->cosim, i, &digests[1], &error));
+        OK(ls_cosim_digest(a->cosim, i, &digests[0], error));
+        OK(ls_cosim_digest(b->cosim, i, &digests[1], error));
         bool same = digests[0] == digests[1] && a->events[i] == b->events[i] &&
                     ls_cosim_edge(a->cosim, i) == ls_cosim_edge(b->cosim, i) &&
                     ls_cosim_stop(a->cosim, i) == ls_cosim_stop(b->cosim, i);
         if (i % 31 == 0 || i + 1 == instances) {
-            OK(ls_cosim_get(a->cosim, i, all, words[0], &error));
-            OK(ls_cosim_get(b->cosim, i, all, words[1], &error));
+            OK(ls_cosim_get(a->cosim, i, all, words[0], error));
+            OK(ls_cosim_get(b->cosim, i, all, words[1], error));
             same = same && memcmp(words[0], words[1], (all.width + 63) / 64 * 8) == 0;
         }
         if (!same)
@@ -166,8 +160,8 @@ static void disturb(const ls_design *design, run *a, run *b, uint32_t instances)
             continue;
         ls_signal_ref ref = {s, 0, 1};
         uint64_t value = 1;
-        OK(ls_cosim_set(a->cosim, instances / 2, ref, &value, &error));
-        OK(ls_cosim_set(b->cosim, instances / 2, ref, &value, &error));
+        OK(ls_cosim_set(a->cosim, instances / 2, ref, &value, error));
+        OK(ls_cosim_set(b->cosim, instances / 2, ref, &value, error));
     }
 }
 
@@ -175,15 +169,15 @@ static void move(run *r, uint32_t from, uint32_t to)
 {
     void *bytes = NULL;
     size_t size = 0;
-    OK(ls_cosim_save(r->cosim, from, &bytes, &size, &error));
-    OK(ls_cosim_restore(r->cosim, to, bytes, size, &error));
+    OK(ls_cosim_save(r->cosim, from, &bytes, &size, error));
+    OK(ls_cosim_restore(r->cosim, to, bytes, size, error));
     ls_bytes_destroy(&bytes);
 }
 
 static void check(uint64_t seed, graph_shape shape, uint32_t instances, bool compat)
 {
     ls_design *design = NULL;
-    OK(ls__design_from_graph(make_random_graph(seed, shape), &design, &error));
+    OK(ls__design_from_graph(make_random_graph(seed, shape), &design, error));
     bool traced = seed % 2;
     run *a = start(design, LS_COSIM_TABLE, instances, compat, traced, seed);
     run *b = start(design, LS_COSIM_SLICED, instances, compat, traced, seed);

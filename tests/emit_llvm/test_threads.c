@@ -10,6 +10,7 @@
 
 #include "../base/cmocka_all.h"
 
+#include "../base/ok.h"
 #include "device/cpu/pool.h"
 #include "lockstep/launch.h"
 
@@ -38,13 +39,6 @@ typedef struct session {
     ls_buffer *buffers[2];
     ls_stream *stream;
 } session;
-
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        ls_error error_ = {0}, *error = &error_;                                                   \
-        if ((call) != LS_OK)                                                                       \
-            fail_msg("%s: %s", #call, error_.message);                                             \
-    } while (0)
 
 static void open_session(session *s, uint32_t threads)
 {

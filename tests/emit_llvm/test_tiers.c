@@ -11,16 +11,10 @@
 
 #include "../base/cmocka_all.h"
 
+#include "../base/ok.h"
 #include "core/queue.h"
 #include "lockstep/launch.h"
 #include "lockstep/program.h"
-
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        ls_error error_ = {0}, *error = &error_;                                                   \
-        if ((call) != LS_OK)                                                                       \
-            fail_msg("%s: %s", #call, error_.message);                                             \
-    } while (0)
 
 static char folder[] = "ls-test-tiers-XXXXXX";
 

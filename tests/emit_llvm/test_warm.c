@@ -12,19 +12,12 @@
 
 #include "../base/cmocka_all.h"
 
+#include "../base/ok.h"
 #include "core/core.h"
 #include "lockstep/launch.h"
 #include "lockstep/program.h"
 
 static char folder[] = "ls-test-warm-XXXXXX";
-
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        ls_error error_ = {0};                                                                     \
-        ls_error *error = &error_;                                                                 \
-        if ((call) != LS_OK)                                                                       \
-            fail_msg("%s: %s", #call, error_.message);                                             \
-    } while (0)
 
 static const char text[] =
     "#include \"part.kc\"\n"

@@ -9,16 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/ok.h"
 #include "base/rng.h"
 #include "base/str.h"
 #include "lockstep/launch.h"
-
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        ls_error error_ = {0}, *error = &error_;                                                   \
-        if ((call) != LS_OK)                                                                       \
-            fail_msg("%s: %s %s", #call, error_.message, error_.where);                            \
-    } while (0)
 
 enum { DEVICES = 3, MOST_BUFFERS = 12 };
 

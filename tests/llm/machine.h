@@ -9,14 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ok.h"
 #include "lockstep/llm.h"
-
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        ls_error error_ = {0}, *error = &error_;                                                   \
-        if ((call) != LS_OK)                                                                       \
-            fail_msg("%s: %s %s", #call, error_.message, error_.where);                            \
-    } while (0)
 
 typedef struct machine {
     ls_device *device; /* NULL, and so are the others: there is no such device, which is printed */

@@ -1,20 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bench.h"
 
+#include "../base/ok.h"
 #include "base/str.h"
 #include "lockstep/launch.h"
 
 static const char *device_name = "reference";
-
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        ls_error error_ = {0};                                                                     \
-        ls_error *error = &error_;                                                                 \
-        ls_status status_ = (call);                                                                \
-        if (status_ != LS_OK)                                                                      \
-            fail_msg("%s: %s: %s (%s) %s", #call, ls_status_name(status_), error_.message,         \
-                     error_.where, error_.hint);                                                   \
-    } while (0)
 
 void bench_init(bench *b, uint32_t edges, uint32_t signal_count)
 {

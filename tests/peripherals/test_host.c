@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "../base/ok.h"
 #include "lockstep/cosim.h"
 #include "lockstep/program.h"
 
@@ -26,16 +27,6 @@ static const char wire[] =
     "\"tx\": {\"direction\": \"output\", \"bits\": [2]}},"
     "\"cells\": {}, \"netnames\": {\"rx\": {\"bits\": [2], \"attributes\": {}},"
     "\"tx\": {\"bits\": [2], \"attributes\": {}}}}}}";
-
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        ls_error error_ = {0};                                                                     \
-        ls_error *error = &error_;                                                                 \
-        ls_status status_ = (call);                                                                \
-        if (status_ != LS_OK)                                                                      \
-            fail_msg("%s: %s: %s (%s) %s", #call, ls_status_name(status_), error_.message,         \
-                     error_.where, error_.hint);                                                   \
-    } while (0)
 
 typedef struct rig {
     ls_device *device;
