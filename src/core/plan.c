@@ -194,11 +194,29 @@ static ls_status list_needs(ls__plan *plan, ls_error *error)
 }
 
 /* --- parts ------------------------------------------------------------------------------------ */
+static bool is_remote(const ls__record *record)
+{
+    return record->kernel->program->built->device != record->device;
+}
+
+bool ls__record_runs_whole(const ls__record *record)
+{
+    const uint32_t *parameter = record->global_size_parameter;
+    uint32_t size[3];
+    if (record->kind != LS__COMMAND_DISPATCH || !record->kernel->whole || is_remote(record) ||
+        record->indirect || parameter[0] || parameter[1] || parameter[2])
+        return false;
+    memcpy(size, record->global_size, sizeof size);
+    ls__global_size(size);
+    return ls__fits_whole(record->kernel, size);
+}
+
 bool ls__record_is_conducted(const ls__record *record)
 {
-    return record->kind == LS__COMMAND_DISPATCH &&
-           (record->kernel->entry->segment_count ||
-            record->kernel->program->built->device != record->device);
+    if (record->kind != LS__COMMAND_DISPATCH)
+        return false;
+    bool split = record->kernel->entry->segment_count && !ls__record_runs_whole(record);
+    return split || is_remote(record);
 }
 
 /* Adds commands [first, end) to the last part if that is a plain one of the same kind, else as a

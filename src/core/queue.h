@@ -15,7 +15,7 @@
  *
  * A part is a run of commands that goes to the backend as one job, or one dispatch that core must
  * conduct itself: because it runs on a fallback device, or because its kernel is split at grid
- * barriers. Repeat blocks that hold such a dispatch are unrolled by the conductor.
+ * barriers, and may not run whole. Repeat blocks that hold such a dispatch are unrolled by the conductor.
  */
 #ifndef LS_CORE_QUEUE_H
 #define LS_CORE_QUEUE_H
@@ -77,6 +77,9 @@ ls_status ls__record_check_size(const ls_kernel *kernel, const uint32_t size[3],
 /* Whether a launch of this size (normalised) of a split kernel can be one of its whole form instead
  * (resolve.c). */
 bool ls__fits_whole(const ls_kernel *kernel, const uint32_t size[3]);
+/* Whether a dispatch of a split kernel always is one of its whole form: its size is fixed, and fits
+ * (plan.c). */
+bool ls__record_runs_whole(const ls__record *record);
 /* Whether core conducts the dispatch itself: on a fallback device, or in segments (plan.c). */
 bool ls__record_is_conducted(const ls__record *record);
 

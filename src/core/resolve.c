@@ -89,8 +89,9 @@ static ls_status fill_dispatch(filler *f, const ls__record *record, ls__command_
                                ls_error *error)
 {
     const ls_kernel *kernel = record->kernel;
-    d->program = ls__built_code(kernel->program->built);
-    d->kernel = kernel->entry->first;
+    bool whole = ls__record_runs_whole(record);
+    d->program = ls__built_code(whole ? kernel->program->whole : kernel->program->built);
+    d->kernel = whole ? kernel->whole->first : kernel->entry->first;
     d->buffer_count = kernel->info.buffer_count;
     d->buffers = f->spans;
     for (uint32_t i = 0; i < record->use_count; i++) {

@@ -86,6 +86,7 @@
     X(cuGraphDestroy, (CUgraph))                                                                   \
     X(cuGraphAddKernelNode,                                                                        \
       (CUgraphNode *, CUgraph, const CUgraphNode *, size_t, const CUDA_KERNEL_NODE_PARAMS_v1 *))   \
+    X(cuGraphKernelNodeSetAttribute, (CUgraphNode, int, const void *))                             \
     X(cuGraphAddMemcpyNode,                                                                        \
       (CUgraphNode *, CUgraph, const CUgraphNode *, size_t, const CUDA_MEMCPY3D *, CUcontext))     \
     X(cuGraphAddMemsetNode, (CUgraphNode *, CUgraph, const CUgraphNode *, size_t,                  \

@@ -321,6 +321,27 @@ static void grid_barriers_whole_and_split_agree(void **state)
     cuda_mode("plain");
 }
 
+/* A graph holds cooperative launches, too. */
+static void grid_barriers_run_in_graphs(void **state)
+{
+    (void)state;
+    static turn reference, own;
+    ls__cuda_hooks *hooks = &ls__cuda_test_hooks;
+    assert_true(cuda_mode("graphs"));
+    turn_open(&reference, "reference", NULL);
+    turn_open(&own, device_name, NULL);
+    uint64_t graphs = atomic_load(&hooks->graph_launches),
+             together = atomic_load(&hooks->cooperative_launches);
+    turn_run(&reference, 1, 96);
+    turn_run(&own, 1, 96);
+    assert_int_equal(atomic_load(&hooks->graph_launches) - graphs, 2); /* of three starts */
+    assert_true(atomic_load(&hooks->cooperative_launches) > together);
+    assert_memory_equal(own.result[1], reference.result[1], sizeof own.result[1]);
+    turn_close(&reference);
+    turn_close(&own);
+    cuda_mode("plain");
+}
+
 /* A form that the driver cannot compile is no reason to take the other. */
 static void both_forms_must_compile(void **state)
 {
@@ -749,6 +770,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(transfers_behind_a_trap_do_not_happen),
         cmocka_unit_test(transfers_beside_kernels_are_in_order),
         cmocka_unit_test(grid_barriers_whole_and_split_agree),
+        cmocka_unit_test(grid_barriers_run_in_graphs),
         cmocka_unit_test(both_forms_must_compile),
         cmocka_unit_test(what_is_done_is_counted),
         cmocka_unit_test(refusals_fail_and_the_device_goes_on),

@@ -424,6 +424,47 @@ static void test_graphs(void **state)
     assert_int_equal(cu.count("graph"), 3);
 }
 
+/* A node whose blocks run at once has no more of them than fit, from the first or after a change.
+ */
+static void test_cooperative_nodes(void **state)
+{
+    CUfunction kernel = driver_kernel(driver_compile(adder), "k");
+    uint32_t count = 16, value = 3;
+    int yes = 1;
+    CUdeviceptr data;
+    CUgraph graph;
+    CUgraphNode node, set_node;
+    CUgraphExec exec;
+    good(cu.cuMemAlloc_v2(&data, 64));
+    good(cu.cuGraphCreate(&graph, 0));
+    void *parameters[] = {&data, &count, &value};
+    CUDA_MEMSET_NODE_PARAMS set = {data, 0, 100, 4, 16, 1};
+    CUDA_KERNEL_NODE_PARAMS_v1 launch = {kernel, 4096, 1, 1, 64, 1, 1, 0, parameters, NULL};
+    good(cu.cuGraphAddMemsetNode(&set_node, graph, NULL, 0, &set, test_context));
+    good(cu.cuGraphAddKernelNode(&node, graph, NULL, 0, &launch));
+    assert_int_equal(cu.cuGraphKernelNodeSetAttribute(node, 99, &yes), CUDA_ERROR_NOT_SUPPORTED);
+    assert_int_equal(cu.cuGraphKernelNodeSetAttribute(set_node, NODE_ATTRIBUTE_COOPERATIVE, &yes),
+                     CUDA_ERROR_INVALID_VALUE);
+    good(cu.cuGraphInstantiateWithFlags(&exec, graph, 0));
+    good(cu.cuGraphExecDestroy(exec));
+    good(cu.cuGraphKernelNodeSetAttribute(node, NODE_ATTRIBUTE_COOPERATIVE, &yes));
+    assert_int_equal(cu.cuGraphInstantiateWithFlags(&exec, graph, 0),
+                     CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
+    good(cu.cuGraphDestroy(graph));
+    good(cu.cuGraphCreate(&graph, 0));
+    launch.gridDimX = 2;
+    good(cu.cuGraphAddKernelNode(&node, graph, NULL, 0, &launch));
+    good(cu.cuGraphKernelNodeSetAttribute(node, NODE_ATTRIBUTE_COOPERATIVE, &yes));
+    good(cu.cuGraphInstantiateWithFlags(&exec, graph, 0));
+    launch.gridDimX = 4096;
+    assert_int_equal(cu.cuGraphExecKernelNodeSetParams(exec, node, &launch),
+                     CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
+    good(cu.cuGraphLaunch(exec, NULL));
+    good(cu.cuCtxSynchronize());
+    good(cu.cuGraphExecDestroy(exec));
+    good(cu.cuGraphDestroy(graph));
+}
+
 /* --- faults -------------------------------------------------------------------------------------
  */
 static void test_requested_faults(void **state)
@@ -465,12 +506,19 @@ static void test_lost_device(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_devices),     cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_pools),       cmocka_unit_test(test_host_memory),
-        cmocka_unit_test(test_streams),     cmocka_unit_test(test_default_stream),
-        cmocka_unit_test(test_events),      cmocka_unit_test(test_log),
-        cmocka_unit_test(test_modules),     cmocka_unit_test(test_linking),
-        cmocka_unit_test(test_graphs),      cmocka_unit_test(test_requested_faults),
+        cmocka_unit_test(test_devices),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_pools),
+        cmocka_unit_test(test_host_memory),
+        cmocka_unit_test(test_streams),
+        cmocka_unit_test(test_default_stream),
+        cmocka_unit_test(test_events),
+        cmocka_unit_test(test_log),
+        cmocka_unit_test(test_modules),
+        cmocka_unit_test(test_linking),
+        cmocka_unit_test(test_graphs),
+        cmocka_unit_test(test_cooperative_nodes),
+        cmocka_unit_test(test_requested_faults),
         cmocka_unit_test(test_lost_device),
     };
     return cmocka_run_group_tests(tests, driver_setup, driver_teardown);

@@ -69,6 +69,7 @@ SAME(LS__CU_LOCATION_DEVICE, CU_MEM_LOCATION_TYPE_DEVICE);
 SAME(LS__CU_POOL_RELEASE_THRESHOLD, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD);
 SAME(LS__CU_MEMORY_HOST, CU_MEMORYTYPE_HOST);
 SAME(LS__CU_MEMORY_DEVICE, CU_MEMORYTYPE_DEVICE);
+SAME(LS__CU_NODE_COOPERATIVE, CU_KERNEL_NODE_ATTRIBUTE_COOPERATIVE);
 
 #define PLACE(ours, member, theirs, other) SAME(offsetof(ours, member), offsetof(theirs, other))
 SAME(sizeof(ls__cu_address), sizeof(CUdeviceptr));
@@ -105,6 +106,8 @@ PLACE(ls__cu_set_node, value, CUDA_MEMSET_NODE_PARAMS_v1, value);
 PLACE(ls__cu_set_node, element_bytes, CUDA_MEMSET_NODE_PARAMS_v1, elementSize);
 PLACE(ls__cu_set_node, width, CUDA_MEMSET_NODE_PARAMS_v1, width);
 PLACE(ls__cu_set_node, height, CUDA_MEMSET_NODE_PARAMS_v1, height);
+SAME(sizeof(ls__cu_node_attribute), sizeof(CUkernelNodeAttrValue));
+PLACE(ls__cu_node_attribute, cooperative, CUkernelNodeAttrValue, cooperative);
 
 int main(void)
 {

@@ -79,6 +79,11 @@ typedef struct ls__cu_set_node { /* CUDA_MEMSET_NODE_PARAMS_v1 */
     size_t width, height;          /* elements, rows */
 } ls__cu_set_node;
 
+typedef union ls__cu_node_attribute { /* CUkernelNodeAttrValue, which has grown to this */
+    int cooperative;
+    char room[64];
+} ls__cu_node_attribute;
+
 /* --- numbers ---------------------------------------------------------------------------------- */
 enum { /* CUresult */
        LS__CU_SUCCESS = 0,
@@ -151,7 +156,9 @@ enum {
     LS__CU_POOL_RELEASE_THRESHOLD = 4, /* a uint64_t */
 
     LS__CU_MEMORY_HOST = 1,
-    LS__CU_MEMORY_DEVICE = 2
+    LS__CU_MEMORY_DEVICE = 2,
+
+    LS__CU_NODE_COOPERATIVE = 2 /* CUkernelNodeAttrID */
 };
 
 /* --- the driver ------------------------------------------------------------------------------- */

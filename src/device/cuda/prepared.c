@@ -12,9 +12,10 @@
 
 #include "base/mem.h"
 #include "base/status.h"
+#include "device/cuda/choice.h"
 #include "device/cuda/jobs.h"
 
-enum { MOST_COMMANDS = 1 << 15, MOST_FAILURES = 4, TRIES = 4, FILL_BYTES = 8192 };
+enum { MOST_COMMANDS = 1 << 15, MOST_FAILURES = 4, FILL_BYTES = 8192 };
 static const uint64_t most_staging = 4 << 20;
 
 typedef struct node {
@@ -33,9 +34,8 @@ struct ls__cuda_prepared {
     uint64_t parameter_bytes, parameter_capacity;
     bool started;
     uint32_t failures;
-    ls__cu_result refused;       /* by the driver, while a graph was made or updated */
-    uint64_t graph_ns, plain_ns; /* the shortest that was seen; 0 = none */
-    uint32_t graph_tries, plain_tries;
+    ls__cu_result refused; /* by the driver, while a graph was made or updated */
+    ls__cuda_choice choice;
 };
 
 /* --- creation --------------------------------------------------------------------------------- */
@@ -114,7 +114,11 @@ static ls__cu_result add_node(const ls__cuda_device *device, ls__cuda_prepared *
     void *parameters[1];
     if (n->step.kind == LS__STEP_LAUNCH) {
         ls__cu_kernel_node kernel = kernel_node(&n->step, parameters);
-        return cu->GraphAddKernelNode(&n->handle, p->graph, before, count, &kernel);
+        const ls__cu_node_attribute together = {.cooperative = 1};
+        ls__cu_result result = cu->GraphAddKernelNode(&n->handle, p->graph, before, count, &kernel);
+        if (result == LS__CU_SUCCESS && n->step.together)
+            result = cu->GraphKernelNodeSetAttribute(n->handle, LS__CU_NODE_COOPERATIVE, &together);
+        return result;
     }
     if (n->step.kind == LS__STEP_SET) {
         ls__cu_set_node set = set_node(&n->step);
@@ -153,7 +157,8 @@ static bool same_step(const ls__cuda_step *a, const ls__cuda_step *b)
 static bool same_shape(const ls__cuda_step *a, const ls__cuda_step *b)
 {
     return a->kind == b->kind && a->function == b->function && a->lanes == b->lanes &&
-           a->parameter_bytes == b->parameter_bytes && a->element_bytes == b->element_bytes;
+           a->together == b->together && a->parameter_bytes == b->parameter_bytes &&
+           a->element_bytes == b->element_bytes;
 }
 
 static bool grow(ls__cuda_prepared *p, uint32_t parameter_bytes)
@@ -197,8 +202,6 @@ static ls__cuda_end make(ls__cuda_recorder *r, ls__cuda_prepared *p, const ls__c
 ls__cuda_end ls__cuda_put_node(ls__cuda_recorder *r, const ls__cuda_step *step)
 {
     ls__cuda_prepared *p = r->prepared;
-    if (step->together)
-        return LS__CUDA_UNPREPARED;
     if (!p->executable)
         return make(r, p, step);
     node *n = &p->nodes[p->next];
@@ -327,22 +330,13 @@ static bool prefers_graph(const ls__cuda_prepared *p)
         return true;
     if (ls__cuda_test_hooks.never_graphs)
         return false;
-    if (p->graph_tries < TRIES || p->plain_tries < TRIES)
-        return p->graph_tries <= p->plain_tries;
-    return p->graph_ns <= p->plain_ns;
-}
-
-static void keep_least(uint64_t *least, uint32_t *tries, uint64_t ns)
-{
-    if (!*least || ns < *least)
-        *least = ns;
-    (*tries)++;
+    return ls__cuda_chooses_graph(&p->choice);
 }
 
 void ls__cuda_replayed_plain(ls__cuda_prepared *p, uint64_t ns)
 {
-    if (p->started && p->plain_tries < TRIES)
-        keep_least(&p->plain_ns, &p->plain_tries, ns);
+    if (p->started)
+        ls__cuda_way_took(&p->choice.plain, ns);
     p->started = true;
 }
 
@@ -367,7 +361,8 @@ bool ls__cuda_replay(ls__cuda_recorder *r, ls__cuda_prepared *p, ls__cuda_end *e
         return false;
     uint64_t begun = ls__os_now_ns();
     p->refused = LS__CU_SUCCESS;
-    bool made = make_room(r, p) && p->executable && walk(r, p), updated = made;
+    bool again = p->executable != NULL; /* the first graph is made once, and not measured */
+    bool made = make_room(r, p) && p->executable && walk(r, p);
     if (!made && p->refused == LS__CU_SUCCESS)
         made = p->segment.host && make_graph(r, p);
     if (!made)
@@ -375,7 +370,7 @@ bool ls__cuda_replay(ls__cuda_recorder *r, ls__cuda_prepared *p, ls__cuda_end *e
     *end = run(r, p);
     if (*end == LS__CUDA_UNPREPARED)
         return !give_up(r, p, end);
-    if (*end == LS__CUDA_GOES_ON && updated && p->graph_tries < TRIES)
-        keep_least(&p->graph_ns, &p->graph_tries, ls__os_now_ns() - begun);
+    if (*end == LS__CUDA_GOES_ON && again)
+        ls__cuda_way_took(&p->choice.graph, ls__os_now_ns() - begun);
     return true;
 }

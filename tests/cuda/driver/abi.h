@@ -2,7 +2,8 @@
 /*
  * The part of the CUDA driver's binary interface that the emulated driver has: types, numbers,
  * structures. Facts of that interface, in declarations of our own; handles are objects of the
- * emulated driver. ../test_driver_header.c calls it through NVIDIA's header where that is installed.
+ * emulated driver. ../test_driver_header.c calls it through NVIDIA's header where that is
+ * installed.
  */
 #ifndef EMULATED_CUDA_ABI_H
 #define EMULATED_CUDA_ABI_H
@@ -133,6 +134,8 @@ enum {
     FUNCTION_BINARY_VERSION = 6,
     FUNCTION_MAX_DYNAMIC_SHARED = 8
 };
+
+enum { NODE_ATTRIBUTE_COOPERATIVE = 2 }; /* CUkernelNodeAttrID */
 
 /* CUdevice_attribute: number, value; `arch` is of the device, `setting` as in driver.h */
 #define ATTRIBUTES(X)                                                                              \

@@ -152,6 +152,17 @@ API cuGraphAddKernelNode_v2(CUgraphNode *result, CUgraph g, const CUgraphNode *b
     return cuGraphAddKernelNode(result, g, before, count, p ? &p->first : NULL);
 }
 
+/* Only whether all its blocks run at once. */
+API cuGraphKernelNodeSetAttribute(CUgraphNode node, int attribute, const void *value)
+{
+    if (!node || node->work.kind != WORK_KERNEL || !value)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (attribute != NODE_ATTRIBUTE_COOPERATIVE)
+        return CUDA_ERROR_NOT_SUPPORTED;
+    node->work.cooperative = *(const int *)value != 0;
+    return CUDA_SUCCESS;
+}
+
 API cuGraphAddMemcpyNode(CUgraphNode *result, CUgraph g, const CUgraphNode *before, size_t count,
                          const CUDA_MEMCPY3D *p, CUcontext of)
 {
@@ -206,6 +217,9 @@ API cuGraphInstantiateWithFlags(CUgraphExec *result, CUgraph g, unsigned long lo
     ENTER(c);
     if (!result || !g || flags)
         return CUDA_ERROR_INVALID_VALUE;
+    for (const graph_node *node = g->first; node; node = node->next)
+        if (node->work.cooperative && !launch_fits(&node->work))
+            return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
     graph_exec *e = driver_need(calloc(1, sizeof *e));
     e->context = c;
     e->nodes = driver_need(calloc(g->count + 1, sizeof *e->nodes));
@@ -265,7 +279,14 @@ API cuGraphExecKernelNodeSetParams(CUgraphExec e, CUgraphNode node,
     ENTER(c);
     work w, *to = find_node(e, node, WORK_KERNEL);
     CUresult status = to ? kernel_work(c, &w, p) : CUDA_ERROR_INVALID_VALUE;
-    return status == CUDA_SUCCESS ? replace(to, &w) : status;
+    if (status != CUDA_SUCCESS)
+        return status;
+    w.cooperative = to->cooperative;
+    if (w.cooperative && !launch_fits(&w)) {
+        clear(&w);
+        return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
+    }
+    return replace(to, &w);
 }
 
 API cuGraphExecKernelNodeSetParams_v2(CUgraphExec e, CUgraphNode node,

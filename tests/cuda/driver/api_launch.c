@@ -109,18 +109,29 @@ API cuLaunchKernel(CUfunction k, unsigned grid_x, unsigned grid_y, unsigned grid
 API cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction k, int threads,
                                                 size_t shared);
 
+bool launch_fits(const work *w)
+{
+    int each = 0;
+    int threads = (int)(w->block[0] * w->block[1] * w->block[2]);
+    CUresult result =
+        cuOccupancyMaxActiveBlocksPerMultiprocessor(&each, w->kernel, threads, w->shared);
+    return result == CUDA_SUCCESS &&
+           (uint64_t)w->grid[0] * w->grid[1] * w->grid[2] <= (uint64_t)each * PROCESSORS;
+}
+
 API cuLaunchCooperativeKernel(CUfunction k, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                               unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
                               CUstream s, void **parameters)
 {
     unsigned grid[] = {grid_x, grid_y, grid_z}, block[] = {block_x, block_y, block_z};
-    int each = 0;
+    const work asked = {.kernel = k,
+                        .grid = {grid_x, grid_y, grid_z},
+                        .block = {block_x, block_y, block_z},
+                        .shared = shared};
     fault_count(COUNT_cooperative);
-    CUresult result = cuOccupancyMaxActiveBlocksPerMultiprocessor(
-        &each, k, (int)(block_x * block_y * block_z), shared);
-    if (result != CUDA_SUCCESS)
-        return result;
-    if ((uint64_t)grid_x * grid_y * grid_z > (uint64_t)each * PROCESSORS)
+    if (!k)
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (!launch_fits(&asked))
         return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
     return launch(k, grid, block, shared, s, parameters, NULL, true);
 }

@@ -215,6 +215,7 @@ void module_release(module *m);
 void module_unload(module *m); /* both with the lock held */
 CUresult launch_prepare(context *c, work *w, CUfunction f, const unsigned *grid,
                         const unsigned *block, unsigned shared, void **parameters, void **extra);
+bool launch_fits(const work *w); /* its blocks run at once */
 CUresult launch_run(context *c, const work *w);
 
 #endif
