@@ -31,14 +31,15 @@ def assemble(ptxas, file, arch):
 
 
 def assemble_all(programs, folder, arguments):
-    made = subprocess.run([programs, "--out", folder, *arguments], check=False)
+    """What there is to say of the arguments' kernels, as one module, or nothing."""
+    made = subprocess.run([programs, "--out", folder, *arguments], stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, text=True, check=False)
     if made.returncode:
-        return made.returncode
+        return f"{made.returncode}: {made.stderr}"
     ptxas = find_ptxas()
     with futures.ThreadPoolExecutor(2) as pool:
-        said = list(pool.map(lambda run: assemble(ptxas, folder / f"{run[0]}.ptx", run[1]), RUNS))
-    print("\n".join(text for text in said if text) or f"{len(RUNS)} modules assemble")
-    return 1 if any(said) else 0
+        said = pool.map(lambda run: assemble(ptxas, folder / f"{run[0]}.ptx", run[1]), RUNS)
+        return "\n".join(text for text in said if text)
 
 
 def main():
@@ -47,7 +48,9 @@ def main():
         print("SKIP: there is no ptxas (it comes with the CUDA toolkit)")
         return 77
     folder.mkdir(parents=True, exist_ok=True)
-    return assemble_all(sys.argv[1], folder, sys.argv[3:])
+    said = assemble_all(sys.argv[1], folder, sys.argv[3:])
+    print(said or f"assembles for {', '.join(arch for _, arch in RUNS)}")
+    return 1 if said else 0
 
 
 if __name__ == "__main__":
