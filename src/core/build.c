@@ -271,7 +271,7 @@ static bool find_code(const ls__built *built, bool quick, ls__backend_code *code
 {
     ls_device *device = built->device;
     ls__digest key = code_key(built, quick);
-    bool found = ls__code_cache_get(&device->code_cache, &key, bytes, &code->size);
+    bool found = ls__kept_get(&device->code_cache, &key, bytes, &code->size);
     code->bytes = *bytes;
     return found;
 }
@@ -329,7 +329,7 @@ static ls_status find_or_emit(ls__built *built, ls__backend_code *code, bool qui
         status = ls__build_emit(device, code, &options, bytes, error);
     if (status == LS_OK && device->code_cache.dir) {
         ls__digest key = code_key(built, quick);
-        ls__code_cache_put(&device->code_cache, &key, *bytes, code->size);
+        ls__kept_put(&device->code_cache, &key, *bytes, code->size);
     }
     return status;
 }

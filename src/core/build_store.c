@@ -92,7 +92,7 @@ static void keep_program(const ls__built *built)
     }
     ls__digest key = key_of(built);
     if (!out.failed)
-        ls__code_cache_put(&device->code_cache, &key, out.text, out.length);
+        ls__kept_put(&device->code_cache, &key, out.text, out.length);
     ls__strbuf_finish(&out);
 }
 
@@ -100,7 +100,7 @@ void ls__built_keep(const ls__built *built)
 {
     const ls_module *source = built->source;
     if (source->entry && built->device->code_cache.dir)
-        ls__code_cache_put(&built->device->code_cache, &source->entry_key, source->entry,
+        ls__kept_put(&built->device->code_cache, &source->entry_key, source->entry,
                            source->entry_size);
     if (!built->found)
         keep_program(built);
@@ -176,7 +176,7 @@ bool ls__built_find(ls__built *built)
     if (!device->code_cache.dir)
         return false;
     ls__digest key = key_of(built);
-    if (!ls__code_cache_get(&device->code_cache, &key, &bytes, &size))
+    if (!ls__kept_get(&device->code_cache, &key, &bytes, &size))
         return false;
     ls__cursor_init(&in, bytes, size);
     const uint8_t *lowered = ls__cursor_bytes(&in, sizeof built->lowered.bytes);

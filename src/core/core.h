@@ -94,7 +94,7 @@ struct ls_device {
     uint32_t code_version;     /* of the emitter */
     const char *compiler;      /* that the emitter uses; "" = none */
     bool watches;              /* programs are built to report accesses out of range */
-    ls__code_cache code_cache; /* dir NULL: none */
+    ls__kept code_cache; /* dir NULL: none */
     char *cache_path;          /* of it; NULL: none */
     ls__backend_device *handle;
     uint64_t number;

@@ -98,9 +98,10 @@ static void open_code_cache(ls_device *device, const ls_device_params *params)
     uint64_t limit = params->cache_bytes ? params->cache_bytes : DEFAULT_CACHE_BYTES;
     if (!device->emit || !params->cache_path)
         return;
-    device->code_cache.limit_bytes = limit;
-    ls__dir_open(params->cache_path, &device->code_cache.dir, NULL);
-    if (device->code_cache.dir)
+    ls__dir *dir = NULL;
+    ls__dir_open(params->cache_path, &dir, NULL);
+    device->code_cache = ls__code_cache_of(dir, limit);
+    if (dir)
         device->cache_path = ls__mem_strdup(params->cache_path);
 }
 

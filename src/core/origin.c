@@ -70,8 +70,9 @@ ls__origin *ls__origin_open(const ls_compile_params *params)
         return NULL;
     }
     s->base = base_of(params);
-    ls__dir_open_made(params->cache_path, &s->cache.dir,
-                      NULL); /* what is not there holds nothing */
+    ls__dir *dir = NULL;
+    ls__dir_open_made(params->cache_path, &dir, NULL); /* what is not there holds nothing */
+    s->cache = ls__code_cache_of(dir, 0);
     return s;
 }
 
@@ -413,7 +414,7 @@ bool ls__origin_find(ls__origin *origin, ls_module **module, ls__lang_diagnostic
     ls__cursor in;
     ls__ir_module *outline = NULL;
     ls__facts *facts = NULL;
-    if (!origin->cache.dir || !ls__code_cache_get(&origin->cache, &origin->base, &bytes, &size))
+    if (!origin->cache.dir || !ls__kept_get(&origin->cache, &origin->base, &bytes, &size))
         return false;
     ls__cursor_init(&in, bytes, size);
     bool good = find_lookups(&in, origin) && find_kernels(&in, &outline, &facts) &&

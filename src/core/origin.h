@@ -26,7 +26,7 @@ typedef struct ls__origin {
     uint32_t count, capacity;
     bool failed; /* it cannot be kept: memory was short, or a file changed on the way */
     ls__digest base;
-    ls__code_cache cache;
+    ls__kept cache;
 } ls__origin;
 
 /* NULL when there is to be no cache, or no memory. Copies what must outlive the call. */

@@ -70,7 +70,7 @@ void ls__probe_load(ls_device *device)
     if (!device->probe || !device->code_cache.dir)
         return;
     key = key_of(device);
-    if (!ls__code_cache_get(&device->code_cache, &key, &bytes, &size))
+    if (!ls__kept_get(&device->code_cache, &key, &bytes, &size))
         return;
     if (size >= sizeof h) {
         memcpy(&h, bytes, sizeof h);
@@ -111,7 +111,7 @@ void ls__probe_save(ls_device *device)
     h.lower = atomic_load(&device->probe->lower);
     memcpy(bytes, &h, sizeof h);
     ls__digest key = key_of(device);
-    ls__code_cache_put(&device->code_cache, &key, bytes,
+    ls__kept_put(&device->code_cache, &key, bytes,
                        sizeof h + h.count * sizeof(ls__probe_row));
     ls__mem_free(bytes);
 }

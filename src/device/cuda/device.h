@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "base/dir.h"
+#include "base/kept.h"
 #include "core/backend.h"
 #include "device/cuda/driver.h"
 #include "emit/ptx/abi.h"
@@ -97,10 +97,6 @@ void ls__cuda_program_drop(ls__cuda_program *program); /* all but the module */
 
 /* Machine code that the driver has made of PTX, kept in the device's cache folder (cache.c). Both
  * do nothing without one. */
-typedef struct ls__cuda_cache {
-    ls__dir *dir; /* NULL: nothing is kept */
-    uint64_t limit_bytes;
-} ls__cuda_cache;
 void ls__cuda_cache_open(ls__cuda_device *device, const ls_device_params *params);
 /* Heap memory (ls__mem_free), or NULL. */
 void *ls__cuda_cache_get(ls__cuda_device *device, const char *ptx, size_t size, size_t *image_size);
@@ -124,7 +120,7 @@ struct ls__cuda_device {
     ls__cu_stream host_stream;
     pthread_mutex_t host_lock;
     bool lock_ready;
-    ls__cuda_cache cache;
+    ls__kept cache; /* dir NULL: nothing is kept */
     ls__cuda_executor *executor;
 };
 

@@ -1,73 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the driver makes of modules (VkPipelineCache), kept in the folder that the caller names. The
- * file carries a digest and what it was made for; one that is damaged, or of another device or
- * driver, counts as missing. Failures never reach the caller: without it a driver compiles again.
+ * What the driver makes of modules (VkPipelineCache), kept in the folder that the caller names: a
+ * file for each device and driver.
  */
-#include <stdio.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include "base/mem.h"
 #include "device/vulkan/device.h"
 
-#define SUFFIX ".lsvulkan"
-static const uint64_t largest = 64 << 20;
+static const uint64_t kept_bytes = 256 << 20;
 
-typedef struct header {
-    char magic[8];
-    uint64_t size;
-    ls__digest digest; /* of the driver's bytes */
-    uint8_t device_uuid[VK_UUID_SIZE], driver_uuid[VK_UUID_SIZE], cache_uuid[VK_UUID_SIZE];
-} header;
-_Static_assert(sizeof(header) == 96 && VK_UUID_SIZE == 16, "this is a file format");
-
-static header header_of(const ls__vulkan_physical *physical, const void *bytes, size_t size)
+static ls__digest key_of(const ls__vulkan_physical *physical)
 {
-    header h = {.magic = "LSVKPC1", .size = size, .digest = ls__digest_of(bytes, size)};
-    memcpy(h.device_uuid, physical->device_uuid, VK_UUID_SIZE);
-    memcpy(h.driver_uuid, physical->driver_uuid, VK_UUID_SIZE);
-    memcpy(h.cache_uuid, physical->properties.pipelineCacheUUID, VK_UUID_SIZE);
-    return h;
-}
-
-/* One file for each device and driver. */
-static void name_file(const ls__vulkan_physical *physical, char *name, size_t room)
-{
-    header h = header_of(physical, "", 0);
-    char hex[65];
-    ls__digest_hex(ls__digest_of(&h, sizeof h), hex);
-    snprintf(name, room, "%.32s%s", hex, SUFFIX);
-}
-
-static void *read_file(const ls__vulkan_device *device, size_t *size)
-{
-    void *file;
-    size_t file_size;
-    if (!device->cache.dir || ls__dir_read(device->cache.dir, device->cache.name, largest, &file,
-                                           &file_size, NULL) != LS_OK)
-        return NULL;
-    if (file_size >= sizeof(header)) {
-        uint8_t *bytes = (uint8_t *)file + sizeof(header);
-        header expected = header_of(device->physical, bytes, file_size - sizeof(header));
-        if (memcmp(file, &expected, sizeof expected) == 0) {
-            *size = file_size - sizeof(header);
-            memmove(file, bytes, *size);
-            return file;
-        }
-    }
-    ls__dir_remove(device->cache.dir, device->cache.name);
-    ls__mem_free(file);
-    return NULL;
+    uint8_t uuids[3][VK_UUID_SIZE];
+    memcpy(uuids[0], physical->device_uuid, VK_UUID_SIZE);
+    memcpy(uuids[1], physical->driver_uuid, VK_UUID_SIZE);
+    memcpy(uuids[2], physical->properties.pipelineCacheUUID, VK_UUID_SIZE);
+    return ls__digest_of(uuids, sizeof uuids);
 }
 
 ls_status ls__vulkan_cache_open(ls__vulkan_device *device, const char *path, ls_error *error)
 {
     ls__vulkan_cache *cache = &device->cache;
     VkPipelineCacheCreateInfo info = {.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO};
-    if (path && ls__dir_open(path, &cache->dir, NULL) == LS_OK)
-        name_file(device->physical, cache->name, sizeof cache->name);
-    void *bytes = read_file(device, &cache->size);
+    ls__digest key = key_of(device->physical);
+    void *bytes = NULL;
+    cache->kept = (ls__kept){.magic = "LSVKPC02", .suffix = ".lsvulkan", .limit_bytes = kept_bytes};
+    if (path && ls__dir_open(path, &cache->kept.dir, NULL) == LS_OK)
+        ls__kept_get(&cache->kept, &key, &bytes, &cache->size);
     info.pInitialData = bytes;
     info.initialDataSize = cache->size;
     VkResult result = device->vk.CreatePipelineCache(device->handle, &info, NULL, &cache->handle);
@@ -77,30 +37,25 @@ ls_status ls__vulkan_cache_open(ls__vulkan_device *device, const char *path, ls_
 
 static void write_file(ls__vulkan_device *device)
 {
-    ls__vulkan_cache *cache = &device->cache;
+    const ls__vulkan_cache *cache = &device->cache;
     size_t size = 0;
     if (device->vk.GetPipelineCacheData(device->handle, cache->handle, &size, NULL) != VK_SUCCESS ||
-        size == 0 || size == cache->size || size > largest - sizeof(header))
+        size == 0 || size == cache->size)
         return;
-    uint8_t *file = ls__mem_alloc(sizeof(header) + size, 1);
-    if (!file)
-        return;
-    uint8_t *bytes = file + sizeof(header);
-    if (device->vk.GetPipelineCacheData(device->handle, cache->handle, &size, bytes) ==
-        VK_SUCCESS) {
-        header h = header_of(device->physical, bytes, size);
-        memcpy(file, &h, sizeof h);
-        ls__dir_write(cache->dir, cache->name, file, sizeof h + size, NULL);
-    }
-    ls__mem_free(file);
+    ls__digest key = key_of(device->physical);
+    void *bytes = ls__mem_alloc(size, 1);
+    if (bytes &&
+        device->vk.GetPipelineCacheData(device->handle, cache->handle, &size, bytes) == VK_SUCCESS)
+        ls__kept_put(&cache->kept, &key, bytes, size);
+    ls__mem_free(bytes);
 }
 
 void ls__vulkan_cache_close(ls__vulkan_device *device)
 {
     ls__vulkan_cache *cache = &device->cache;
-    if (cache->handle && cache->dir)
+    if (cache->handle && cache->kept.dir)
         write_file(device);
     if (cache->handle)
         device->vk.DestroyPipelineCache(device->handle, cache->handle, NULL);
-    ls__dir_close(&cache->dir);
+    ls__dir_close(&cache->kept.dir);
 }

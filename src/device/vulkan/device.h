@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "base/dir.h"
+#include "base/kept.h"
 #include "core/backend.h"
 #include "device/vulkan/driver.h"
 #include "emit/spirv/abi.h"
@@ -121,9 +121,8 @@ void ls__vulkan_program_free(ls__vulkan_device *device, ls__vulkan_program *prog
 /* What drivers make of modules, kept in the device's cache folder (cache.c). */
 typedef struct ls__vulkan_cache {
     VkPipelineCache handle;
-    ls__dir *dir; /* NULL: not kept */
-    char name[96];
-    size_t size; /* as it was read */
+    ls__kept kept; /* dir NULL: it is not */
+    size_t size;   /* as it was read */
 } ls__vulkan_cache;
 ls_status ls__vulkan_cache_open(ls__vulkan_device *device, const char *path, ls_error *error);
 void ls__vulkan_cache_close(ls__vulkan_device *device);

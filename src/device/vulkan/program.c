@@ -31,7 +31,7 @@ static ls_status check_kernel(const ls__vulkan_device *device, const char *name,
 static void count_pipeline(const ls__vulkan_device *device,
                            const VkPipelineCreationFeedbackEXT *said, ls__driver_cache *cache)
 {
-    if (!device->cache.dir || !(said->flags & VK_PIPELINE_CREATION_FEEDBACK_VALID_BIT_EXT))
+    if (!device->cache.kept.dir || !(said->flags & VK_PIPELINE_CREATION_FEEDBACK_VALID_BIT_EXT))
         return;
     bool hit = said->flags & VK_PIPELINE_CREATION_FEEDBACK_APPLICATION_PIPELINE_CACHE_HIT_BIT_EXT;
     cache->hits += hit;
