@@ -98,6 +98,7 @@ static const struct argp_option option_table[] = {
      "What code is made for, separated by commas: a family (cpu, vulkan, cuda) or a target (avx2, "
      "vulkan1.2+i8, sm_80, ...). Without it all families, and what cannot be made here is left out",
      0},
+    {"arch", 0, NULL, OPTION_ALIAS, NULL, 0},
     {"name", KEY_NAME, "NAME", 0,
      "What functions of the launcher begin with; without it the name of FILE", 0},
     {"lower", KEY_LOWER, "LIST", 0, "Force lower_* passes, as in `lockstep run'", 0},

@@ -15,13 +15,13 @@ enum form { FORM_IR, FORM_IRB, FORM_SPIRV, FORM_SPIRV_TEXT, FORM_PTX, FORM_COUNT
 static const char *const form_names[FORM_COUNT] = {"ir", "irb", "spirv", "spirv-text", "ptx"};
 
 struct options {
-    const char *file, *after, *lower, *output, *kernel, *target, *arch;
+    const char *file, *after, *lower, *output, *kernel, *target;
     enum form form;
     ls_define *defines; /* [argc] */
     uint32_t define_count;
 };
 
-enum { KEY_EMIT = 256, KEY_AFTER, KEY_LOWER, KEY_TARGET, KEY_ARCH };
+enum { KEY_EMIT = 256, KEY_AFTER, KEY_LOWER, KEY_TARGET };
 
 static error_t parse_option(int key, char *text, struct argp_state *state)
 {
@@ -38,9 +38,6 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         return 0;
     case KEY_TARGET:
         options->target = text;
-        return 0;
-    case KEY_ARCH:
-        options->arch = text;
         return 0;
     case 'k':
         options->kernel = text;
@@ -71,10 +68,8 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case ARGP_KEY_END:
         if (options->form < FORM_SPIRV && options->kernel)
             ls__cli_usage_error(state, "--kernel is for --emit spirv and ptx");
-        if (options->target && (options->form < FORM_SPIRV || options->form == FORM_PTX))
-            ls__cli_usage_error(state, "--target is for --emit spirv; ptx takes --arch");
-        if (options->arch && options->form != FORM_PTX)
-            ls__cli_usage_error(state, "--arch is for --emit ptx");
+        if (options->form < FORM_SPIRV && options->target)
+            ls__cli_usage_error(state, "--target is for --emit spirv and ptx");
         if (options->form >= FORM_SPIRV && options->after)
             ls__cli_usage_error(state,
                                 "code is made after all passes: --after does not go with it");
@@ -94,12 +89,12 @@ static const struct argp_option option_table[] = {
      "For SPIR-V: the kernel; may be left out when the file has only one. For PTX: this kernel "
      "alone instead of all",
      0},
-    {"arch", KEY_ARCH, "NAME", 0,
-     "For PTX: the oldest architecture it is for, `sm_75' (default), `sm_80' or `sm_90'; with "
-     "`+grid' kernels keep their grid barriers",
-     0},
     {"target", KEY_TARGET, "NAME", 0,
-     "For SPIR-V: what it is for, `vulkan1.2' (default) and words for what the device has", 0},
+     "What the code is for. SPIR-V: `vulkan1.2' (default) and words for what the device has. PTX: "
+     "the oldest architecture, `sm_75' (default), `sm_80' or `sm_90'; with `+grid' kernels keep "
+     "their grid barriers",
+     0},
+    {"arch", 0, NULL, OPTION_ALIAS, NULL, 0},
     {"after", KEY_AFTER, "PASS", 0,
      "Run the passes up to and including PASS, or `all'; without it the IR is as the front end "
      "made it",
@@ -126,7 +121,7 @@ static const struct argp arguments = {
            "  lockstep compile saxpy.kc --lower bounds,nan -o saxpy.ir\n"
            "  lockstep compile saxpy.kc --emit irb -o saxpy.irb\n"
            "  lockstep compile saxpy.kc --emit spirv-text --target vulkan1.2+szinp32+rte32\n"
-           "  lockstep compile saxpy.kc --emit ptx --arch sm_80 -o saxpy.ptx\n",
+           "  lockstep compile saxpy.kc --emit ptx --target sm_80 -o saxpy.ptx\n",
 };
 
 static ls_status write_output(const char *path, const void *bytes, size_t size, ls_error *error)
@@ -168,10 +163,8 @@ static ls_status emit_code(const ls_module *module, const struct options *option
 {
     void *bytes = NULL;
     size_t size;
-    bool is_ptx = options->form == FORM_PTX;
-    ls_status status =
-        ls_module_emit(module, is_ptx ? "ptx" : "spirv", is_ptx ? options->arch : options->target,
-                       options->kernel, &bytes, &size, error);
+    ls_status status = ls_module_emit(module, options->form == FORM_PTX ? "ptx" : "spirv",
+                                      options->target, options->kernel, &bytes, &size, error);
     if (status == LS_OK && options->form == FORM_SPIRV_TEXT)
         status = write_disassembly(options->output, bytes, size, error);
     else if (status == LS_OK)

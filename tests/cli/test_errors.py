@@ -59,12 +59,12 @@ class CommandLine(cli.Case):
                  status=2)
         self.bad("compile", "saxpy.kc", "--emit", "spirv", "--after", "all", says="--after",
                  status=2)
-        self.bad("compile", "saxpy.kc", "--emit", "spirv", "--arch", "sm_80", says="--emit ptx",
-                 status=2)
-        self.bad("compile", "saxpy.kc", "--emit", "ptx", "--target", "sm_80", says="--arch",
-                 status=2)
-        self.bad("compile", "saxpy.kc", "--emit", "ptx", "--arch", "sm_70",
-                 says=["sm_70", "sm_75, sm_80, sm_90"])
+        self.bad("compile", "saxpy.kc", "--target", "sm_80", says="--emit spirv and ptx", status=2)
+        self.bad("compile", "saxpy.kc", "--emit", "spirv", "--arch", "sm_80",
+                 says=["sm_80", "vulkan1.2"])
+        for option in ("--target", "--arch"):
+            self.bad("compile", "saxpy.kc", "--emit", "ptx", option, "sm_70",
+                     says=["sm_70", "sm_75, sm_80, sm_90"])
         self.bad("compile", "saxpy.kc", "--emit", "ptx", "--kernel", "daxpy",
                  says=["no kernel 'daxpy'", "saxpy"])
         self.bad("compile", "saxpy.kc", "--emit", "spirv", "--target", "metal",

@@ -74,6 +74,7 @@ class Help(cli.Case):
                  "lockstep run saxpy.kc x = @i": "@in.npy", "lockstep compile --emit ir": "ir irb",
                  "lockstep compile --emit s": "spirv spirv-text",
                  "lockstep compile --emit ptx --arch sm_8": "sm_80",
+                 "lockstep compile --emit ptx --target sm_8": "sm_80",
                  "lockstep run saxpy.kc --kernel s": "saxpy", "lockstep run --cache st": "stuff"}
         for line, expected in words.items():
             script = (f"source {cli.ROOT}/tools/completion/lockstep.bash; COMP_WORDS=({line});"

@@ -43,16 +43,12 @@ _lockstep()
         COMPREPLY=($(compgen -W "quick optimized" -- "$current"))
         return
         ;;
-    --target)
-        COMPREPLY=($(compgen -W "native sse2 avx2 avx512 neon" -- "$current"))
+    --target | --arch)
+        COMPREPLY=($(compgen -W "native sse2 avx2 avx512 neon vulkan1.2 sm_75 sm_80 sm_90" -- "$current"))
         return
         ;;
     --emit)
         COMPREPLY=($(compgen -W "ir irb spirv spirv-text ptx" -- "$current"))
-        return
-        ;;
-    --arch)
-        COMPREPLY=($(compgen -W "sm_75 sm_80 sm_90" -- "$current"))
         return
         ;;
     --form)
