@@ -37,10 +37,8 @@ static uint32_t units_of_step(const ls__matrix_form *form)
 static void put_word(ls__strbuf *text, const ls__matrix_form *form, uint32_t tile, uint32_t g,
                      uint32_t unit, uint32_t half, const char *k)
 {
-    PUT("{\nu32 w = word_%s(words, block, lane, ", ls_gguf_type_name(form->type));
-    if (form->group)
-        PUT("v * %u + ", units_of_step(form));
-    PUT("%u, %u, %s);\n", unit, half, k);
+    PUT("{\nu32 w = word_%s(words, block, lane, %s%u, %u, %s);\n", ls_gguf_type_name(form->type),
+        form->group ? "v, " : "", unit, half, k);
     EACH_COLUMN(c)
     PUT("p%u_%u = %s(w, integers[x%u + %u + %s], p%u_%u);\n", g, c,
         form->is_signed ? "dot4" : "dot4_us", c, unit * 8 + half * 4, k, g, c);
@@ -95,11 +93,10 @@ static void put_end(ls__strbuf *text, const ls__matrix_form *form, uint32_t tile
 {
     const char *type = ls_gguf_type_name(form->type);
     uint32_t per_unit = 32 / form->group, group = unit * per_unit + half;
-    PUT("{\ni32 scale = scale_%s(words, block, lane, v * %u + %u%s);\n", type,
-        units_of_step(form) * per_unit, group, form->type == LS_GGUF_TYPE_IQ4_XS ? ", more" : "");
+    PUT("{\ni32 scale = scale_%s(words, block, lane, v, %u%s);\n", type, group,
+        form->type == LS_GGUF_TYPE_IQ4_XS ? ", more" : "");
     if (form->minimum == LS__MINIMA)
-        PUT("i32 least = least_%s(words, block, lane, v * %u + %u);\n", type,
-            units_of_step(form) * per_unit, group);
+        PUT("i32 least = least_%s(words, block, lane, v, %u);\n", type, group);
     EACH_COLUMN(c)
     {
         uint32_t sum = unit * 2 + half;
@@ -271,7 +268,7 @@ void ls__matrix_kernel(ls__strbuf *text, const ls__matrix_form *form, const char
 static void put_integer_row(ls__strbuf *text, const ls__matrix_form *form)
 {
     const char *type = ls_gguf_type_name(form->type);
-    uint32_t per_slice = LS__SLICE / form->elements;
+    uint32_t per_slice = LS__SLICE / form->elements, step = units_of_step(form) * 32;
     PUT("(u32 elements, u32 first_row, u32 count, const u32 *rows, const f16 *halves,\n"
         "    const u32 *words, f32 *y)\n"
         "{\n"
@@ -280,19 +277,20 @@ static void put_integer_row(ls__strbuf *text, const ls__matrix_form *form)
         "    return;\n"
         "u32 lane = row %% 32, blocks = elements / %u;\n"
         "u32 first = k / 256 * %u, per_slice = min(%uu, blocks - first);\n"
-        "u32 b = k %% 256 / %u, u = k %% %u / 32;\n"
+        "u32 b = k %% 256 / %u;\n"
         "u64 place = ((u64)(row / 32) * blocks + first) * %u;\n"
         "u64 block = place + per_slice * %u + b * %u;\n",
-        form->elements, per_slice, per_slice, form->elements, form->elements, block_words(form),
+        form->elements, per_slice, per_slice, form->elements, block_words(form),
         form->halves * LS__LANES / 2, form->words * LS__LANES);
     put_halves(text, form);
-    PUT("u32 word = word_%s(words, block, lane, u, k %% 32 / 16, k %% 16 / 4);\n", type);
     if (form->group)
-        PUT("u32 g = k %% 256 / %u;\n"
-            "d = d * (f32)scale_%s(words, block, lane, g%s);\n",
-            form->group, type, form->type == LS_GGUF_TYPE_IQ4_XS ? ", more" : "");
+        PUT("u32 v = k %% 256 / %u, u = k %% %u / 32, g = k %% %u / %u;\n"
+            "d = d * (f32)scale_%s(words, block, lane, v, g%s);\n",
+            step, step, step, form->group, type, form->type == LS_GGUF_TYPE_IQ4_XS ? ", more" : "");
+    PUT("u32 word = word_%s(words, block, lane, %s, k %% 32 / 16, k %% 16 / 4);\n", type,
+        form->group ? "v, u" : "0");
     if (form->minimum == LS__MINIMA)
-        PUT("m = m * (f32)least_%s(words, block, lane, g);\n", type);
+        PUT("m = m * (f32)least_%s(words, block, lane, v, g);\n", type);
     PUT("for (u32 i = 0; i < 4; i++) {\n"
         "i32 q = %s - %u;\n"
         "y[(u64)global_id(1) * elements + k + i] = (f32)q * d%s;\n"
