@@ -45,6 +45,7 @@ static const char *const allowed[] = {
     "llvm.smul.with.overflow",
     "llvm.sadd.with.overflow",
     "llvm.masked.store",
+    "llvm.prefetch",
     "llvm.masked.gather",
     "llvm.masked.scatter",
     "llvm.x86.avx512.vpdpbusd.512",

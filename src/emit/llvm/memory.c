@@ -324,9 +324,40 @@ static void store_rarely(unit *u, const ls__ir_inst *inst, const place *p, const
     watch_lanes(u, inst, p, true);
 }
 
+/* How far a core looks ahead, in instructions, and what the emitter makes of one of the IR. */
+enum { WINDOW = 256, VECTOR_LANES = 8 };
+
+static bool in_long_loop(const unit *u)
+{
+    const note *frame = u->frame;
+    while (frame && frame->inst->op != LS_OP_LOOP)
+        frame = frame->parent;
+    return frame && (frame->end - frame->order) * (u->width / VECTOR_LANES) > WINDOW;
+}
+
+/* A loop that reads rows of whole lines one behind the other, but computes so much on each that a
+ * core does not see the next round: memory would answer one request after the other, so lines are
+ * asked for a page before they are used. What is read in every round alike has been taken out of
+ * the loop where the kernel does not write there, so only such buffers are looked at. What lies
+ * behind the end of a buffer may be asked for. */
+static void ask_ahead(unit *u, const ls__ir_inst *inst, const place *p, const contiguous *c)
+{
+    enum { AHEAD = 4096, LINE = 64, READ = 0, ALL_CACHES = 3, DATA = 1 };
+    uint32_t bytes = p->bytes * u->width;
+    if (u->is_generated_quickly || bytes % LINE != 0 || inst->base.kind != LS_BASE_BUFFER ||
+        !ls__ir_buffer_param(u->function, inst->base.index)->is_const || !in_long_loop(u))
+        return;
+    for (uint32_t at = 0; at < bytes; at += LINE) {
+        lv args[] = {mk_at(u, c->pointer, mk_i64(u, AHEAD + at)), mk_i32(u, READ),
+                     mk_i32(u, ALL_CACHES), mk_i32(u, DATA)};
+        ls__llvm_intrinsic(u, "llvm.prefetch", &u->e->ptr, 1, args, 4);
+    }
+}
+
 static lv load_contiguous(unit *u, const ls__ir_inst *inst, const place *p, const contiguous *c)
 {
     lt type = mk_by_lane(u, p->type);
+    ask_ahead(u, inst, p, c);
     if (!c->fast)
         return mk_load(u, type, c->pointer, 1);
     lb fast = mk_block(u), slow = u->retreat, after = NULL;
