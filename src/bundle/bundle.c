@@ -16,7 +16,8 @@ struct ls_bundle {
     bool unchecked;
 };
 
-bool ls__bundle_is_name(const char *name)
+/* A name that a file of a bundle may have. */
+static bool is_file_name(const char *name)
 {
     return name && name[0] && name[0] != '.' && !strchr(name, '/');
 }
@@ -53,7 +54,7 @@ static ls_status read_listed(const ls_bundle *bundle, const char *name, void **b
     const json_t *entry = json_object_get(json_object_get(bundle->manifest, "files"), name);
     const json_t *length = json_object_get(entry, "bytes");
     *bytes = NULL;
-    if (!ls__bundle_is_name(name) || !json_is_integer(length))
+    if (!is_file_name(name) || !json_is_integer(length))
         return fail_format(bundle->path, LS__BUNDLE_MANIFEST, "does not list what it needs", error);
     ls_status status = read_file(bundle->path, name, LS__BUNDLE_MAX_FILE, bytes, size, error);
     if (status != LS_OK)

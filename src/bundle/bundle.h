@@ -20,8 +20,6 @@ enum {
     LS__BUNDLE_MAX_CODES = 256
 };
 
-/* A name that a file of a bundle may have. */
-bool ls__bundle_is_name(const char *name);
 /* The description of the bundle in the folder `path`; json_decref. It may be of another
  * version. `digest` as in ls_bundle_params. */
 ls_status ls__bundle_read_manifest(const char *path, const char *digest, json_t **manifest,

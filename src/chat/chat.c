@@ -58,8 +58,8 @@ static void show_place(chat_fault *fault, size_t offset)
     ls__strbuf_finish(&shown);
 }
 
-void ls__chat_vfail_at(chat_fault *fault, size_t offset, ls_status status, const char *format,
-                       va_list arguments)
+_Noreturn static void vfail_at(chat_fault *fault, size_t offset, ls_status status,
+                               const char *format, va_list arguments)
 {
     char message[sizeof fault->error->message];
     fault->status = status;
@@ -74,7 +74,7 @@ void ls__chat_fail_at(chat_fault *fault, size_t offset, ls_status status, const 
 {
     va_list arguments;
     va_start(arguments, format);
-    ls__chat_vfail_at(fault, offset, status, format, arguments);
+    vfail_at(fault, offset, status, format, arguments);
 }
 
 void ls__chat_fail(chat_render *render, ls_status status, const char *format, ...)
@@ -83,7 +83,7 @@ void ls__chat_fail(chat_render *render, ls_status status, const char *format, ..
     va_start(arguments, format);
     /* Before the template runs there is no place in it. */
     size_t offset = render->at ? render->at->offset : SIZE_MAX;
-    ls__chat_vfail_at(&render->fault, offset, status, format, arguments);
+    vfail_at(&render->fault, offset, status, format, arguments);
 }
 
 /* Answers what a jump means. */

@@ -87,31 +87,33 @@ static int shortest(double value, char digits[24])
     return *at ? atoi(at + 1) : 0;
 }
 
-void ls__chat_float_text(double value, char out[CHAT_FLOAT_BYTES])
+enum { FLOAT_BYTES = 32 };
+
+/* Python's repr of a float: the fewest digits that read back. Zero-terminated. */
+static void float_text(double value, char out[FLOAT_BYTES])
 {
     char digits[24];
     if (value != value) {
-        snprintf(out, CHAT_FLOAT_BYTES, "nan");
+        snprintf(out, FLOAT_BYTES, "nan");
         return;
     }
     const char *sign = __builtin_signbit(value) ? "-" : "";
     if (__builtin_isinf(value)) {
-        snprintf(out, CHAT_FLOAT_BYTES, "%sinf", sign);
+        snprintf(out, FLOAT_BYTES, "%sinf", sign);
         return;
     }
     int exponent = shortest(value < 0 ? -value : value, digits);
     int count = (int)strlen(digits);
     if (exponent < -4 || exponent >= 16)
-        snprintf(out, CHAT_FLOAT_BYTES, "%s%c%s%se%+03d", sign, digits[0], count > 1 ? "." : "",
+        snprintf(out, FLOAT_BYTES, "%s%c%s%se%+03d", sign, digits[0], count > 1 ? "." : "",
                  digits + 1, exponent);
     else if (exponent < 0)
-        snprintf(out, CHAT_FLOAT_BYTES, "%s0.%.*s%s", sign, -exponent - 1, "000", digits);
+        snprintf(out, FLOAT_BYTES, "%s0.%.*s%s", sign, -exponent - 1, "000", digits);
     else if (count <= exponent + 1)
-        snprintf(out, CHAT_FLOAT_BYTES, "%s%s%.*s.0", sign, digits, exponent + 1 - count,
+        snprintf(out, FLOAT_BYTES, "%s%s%.*s.0", sign, digits, exponent + 1 - count,
                  "0000000000000000");
     else
-        snprintf(out, CHAT_FLOAT_BYTES, "%s%.*s.%s", sign, exponent + 1, digits,
-                 digits + exponent + 1);
+        snprintf(out, FLOAT_BYTES, "%s%.*s.%s", sign, exponent + 1, digits, digits + exponent + 1);
 }
 
 /* --- str and repr ----------------------------------------------------------------------------- */
@@ -196,9 +198,9 @@ static void repr_view(chat_render *render, chat_buffer *buffer, const chat_view 
 
 static void repr_number(chat_render *render, chat_buffer *buffer, chat_value value)
 {
-    char text[CHAT_FLOAT_BYTES];
+    char text[FLOAT_BYTES];
     if (value.kind == CHAT_FLOAT)
-        ls__chat_float_text(value.real, text);
+        float_text(value.real, text);
     else
         snprintf(text, sizeof text, "%" PRId64, value.integer);
     ls__chat_append_text(render, buffer, text);

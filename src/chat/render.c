@@ -77,6 +77,8 @@ static chat_scope *open_scope(chat_render *render, chat_scope *parent)
     return scope;
 }
 
+static void assign_to(chat_render *render, const chat_node *target, chat_value value);
+
 static void unpack(chat_render *render, const chat_node *target, chat_value value)
 {
     uint32_t wanted = target->items.count;
@@ -90,10 +92,10 @@ static void unpack(chat_render *render, const chat_node *target, chat_value valu
     if (ls__chat_next(render, &iterator, &extra))
         ls__chat_fail(render, LS_E_FORMAT, "too many values to unpack (expected %u)", wanted);
     for (uint32_t i = 0; i < wanted; i++)
-        ls__chat_assign(render, target->items.items[i], items[i]);
+        assign_to(render, target->items.items[i], items[i]);
 }
 
-void ls__chat_assign(chat_render *render, const chat_node *target, chat_value value)
+static void assign_to(chat_render *render, const chat_node *target, chat_value value)
 {
     render->at = target;
     if (target->kind == CHAT_NAME) {
@@ -121,7 +123,7 @@ static bool fetch(chat_render *render, chat_loop *loop, chat_value *item)
         if (!loop->filter)
             return true;
         render->scope = open_scope(render, loop->scope);
-        ls__chat_assign(render, loop->target, *item);
+        assign_to(render, loop->target, *item);
         bool passes = ls__chat_truth(ls__chat_eval(render, loop->filter));
         render->scope = scope;
         if (passes)
@@ -130,7 +132,7 @@ static bool fetch(chat_render *render, chat_loop *loop, chat_value *item)
     return false;
 }
 
-bool ls__chat_loop_next(chat_render *render, chat_loop *loop)
+static bool next_item(chat_render *render, chat_loop *loop)
 {
     chat_value item = loop->after;
     loop->after.kind = CHAT_MISSING;
@@ -248,12 +250,12 @@ static chat_flow run_for(chat_render *render, const chat_node *node)
                         .filter = node->c,
                         .scope = outer,
                         .length = SIZE_MAX};
-    while (ls__chat_loop_next(render, loop)) {
+    while (next_item(render, loop)) {
         if (!inner || inner->is_kept)
             inner = open_scope(render, outer);
         inner->variables.count = 0;
         render->scope = inner;
-        ls__chat_assign(render, node->a, loop->current);
+        assign_to(render, node->a, loop->current);
         ls__chat_set_variable(render, inner, &LOOP, (chat_value){.kind = CHAT_LOOP, .loop = loop});
         chat_flow flow = run_block(render, &node->body);
         render->scope = outer;
@@ -283,7 +285,7 @@ static chat_flow run_with(chat_render *render, const chat_node *node)
     for (uint32_t i = 0; i < node->items.count; i += 2) {
         chat_value value = ls__chat_eval(render, node->items.items[i + 1]);
         render->scope = inner;
-        ls__chat_assign(render, node->items.items[i], value);
+        assign_to(render, node->items.items[i], value);
         render->scope = outer;
     }
     return run_in(render, &node->body, inner);
@@ -328,10 +330,10 @@ static chat_flow run_statement(chat_render *render, const chat_node *node)
     case CHAT_FOR:
         return run_for(render, node);
     case CHAT_SET:
-        ls__chat_assign(render, node->a, ls__chat_eval(render, node->b));
+        assign_to(render, node->a, ls__chat_eval(render, node->b));
         return FLOW_ON;
     case CHAT_SET_BLOCK:
-        ls__chat_assign(render, node->a, filtered(render, node));
+        assign_to(render, node->a, filtered(render, node));
         return FLOW_ON;
     case CHAT_MACRO_NODE:
         ls__chat_set_variable(render, render->scope, node->name, make_macro(render, node));

@@ -103,7 +103,6 @@ void ls__chat_leave(chat_render *render);
 /* render.c, eval.c */
 void ls__chat_run(chat_render *render, const chat_block *block);
 chat_value ls__chat_eval(chat_render *render, const chat_node *node);
-void ls__chat_assign(chat_render *render, const chat_node *target, chat_value value);
 /* With room for one more keyword. */
 void ls__chat_eval_arguments(chat_render *render, const chat_node *node, chat_arguments *arguments);
 chat_value ls__chat_call_macro(chat_render *render, const chat_macro *macro,
@@ -113,7 +112,6 @@ chat_value ls__chat_call(chat_render *render, chat_value function, chat_argument
 const chat_value *ls__chat_find_variable(chat_render *render, const chat_string *name);
 void ls__chat_set_variable(chat_render *render, chat_scope *scope, const chat_string *name,
                            chat_value value);
-bool ls__chat_loop_next(chat_render *render, chat_loop *loop);
 chat_value ls__chat_loop_attribute(chat_render *render, chat_loop *loop, const chat_string *name);
 
 /* operators.c */

@@ -22,8 +22,6 @@ typedef struct chat_fault {
 
 _Noreturn void ls__chat_fail_at(chat_fault *fault, size_t offset, ls_status status,
                                 const char *format, ...) __attribute__((format(printf, 4, 5)));
-_Noreturn void ls__chat_vfail_at(chat_fault *fault, size_t offset, ls_status status,
-                                 const char *format, va_list arguments);
 
 typedef enum chat_operator {
     CHAT_ADD,

@@ -158,9 +158,6 @@ chat_value ls__chat_buffer_value(chat_render *render, const chat_buffer *buffer)
 void ls__chat_print(chat_render *render, chat_buffer *buffer, chat_value value);
 void ls__chat_repr(chat_render *render, chat_buffer *buffer, chat_value value);
 const chat_string *ls__chat_str(chat_render *render, chat_value value);
-/* Python's repr of a float: the fewest digits that read back. Zero-terminated. */
-enum { CHAT_FLOAT_BYTES = 32 };
-void ls__chat_float_text(double value, char out[CHAT_FLOAT_BYTES]);
 
 /* --- JSON ------------------------------------------------------------------------------------- */
 /* Fails with LS_E_INVALID_ARGUMENT; `name` is of the argument. `kind` is LIST or DICT. */

@@ -15,8 +15,9 @@
 
 enum { TRIALS = 400 };
 
-ls_status ls__pair_run(const ls__pair *pair, const ls__case *c, ls__outputs *got,
-                       ls__outputs *expected, ls_error *error)
+/* Runs the case on both. LS_OK when both ran, equal or not. */
+static ls_status run_pair(const ls__pair *pair, const ls__case *c, ls__outputs *got,
+                          ls__outputs *expected, ls_error *error)
 {
     *expected = (ls__outputs){0};
     ls_status status = ls__launch_case(pair->device, pair->program, c, got, error);
@@ -28,7 +29,7 @@ ls_status ls__pair_run(const ls__pair *pair, const ls__case *c, ls__outputs *got
 static bool differs(const ls__pair *pair, const ls__case *c)
 {
     ls__outputs got, expected;
-    ls_status status = ls__pair_run(pair, c, &got, &expected, NULL);
+    ls_status status = run_pair(pair, c, &got, &expected, NULL);
     bool different = status == LS_OK && !ls__outputs_equal(&got, &expected);
     ls__outputs_finish(&got);
     ls__outputs_finish(&expected);
@@ -239,7 +240,7 @@ json_t *ls__find(const ls__pair *pair, const ls__group *group, const ls__case *c
         part = bisect(pair, *c, c->global[0] / c->unit);
     simplify(pair, &part);
     ls__outputs small, right;
-    if (ls__pair_run(pair, &part, &small, &right, NULL) == LS_OK)
+    if (run_pair(pair, &part, &small, &right, NULL) == LS_OK)
         report_place(failure, &part, &small, &right);
     json_object_set_new(failure, "lanes", json_integer(part.global[0]));
     if (part.global[0] == 1)

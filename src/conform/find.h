@@ -14,10 +14,6 @@ typedef struct ls__pair {
     ls_program_params params; /* of `program` */
 } ls__pair;
 
-/* Runs the case on both. LS_OK when both ran, equal or not. */
-ls_status ls__pair_run(const ls__pair *pair, const ls__case *c, ls__outputs *got,
-                       ls__outputs *expected, ls_error *error);
-
 /* An entry of the certificate's "failures" for a case whose outputs differ. NULL: out of memory. */
 json_t *ls__find(const ls__pair *pair, const ls__group *group, const ls__case *c,
                  const ls__outputs *got, const ls__outputs *expected);

@@ -166,7 +166,6 @@ static ls_status compile(const ls_compile_params *params, ls__origin *origin, ls
         .include = include,
         .include_context = &context,
         .library = &library,
-        .allow_f64 = true,
     };
     ls__os_fenv saved;
     ls__os_fenv_enter(&saved);

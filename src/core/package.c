@@ -306,7 +306,8 @@ static ls_status fail_format(const ls__cursor *in, ls_error *error)
                     in->fault_offset);
 }
 
-ls_status ls__package_open(const ls_code *code, ls__package *package, ls_error *error)
+/* LS_E_FORMAT: damaged; LS_E_VERSION says which version differs. */
+static ls_status open_package(const ls_code *code, ls__package *package, ls_error *error)
 {
     ls__cursor in;
     *package = (ls__package){0};
@@ -334,7 +335,7 @@ ls_status ls_code_describe(const void *bytes, size_t size, ls_code_info *info, l
     ls_code_info made = {0};
     if (!info)
         return ls__fail_no_result(error, "ls_code_describe");
-    ls_status status = ls__package_open(&(ls_code){bytes, size}, &package, error);
+    ls_status status = open_package(&(ls_code){bytes, size}, &package, error);
     if (status != LS_OK)
         return status;
     made.family = package.family;
@@ -367,7 +368,7 @@ ls_status ls__package_choose(const ls_device *device, const ls_code *codes, uint
     uint32_t found = UINT32_MAX;
     ls_status status = LS_OK;
     for (uint32_t i = 0; i < count && status == LS_OK; i++) {
-        status = ls__package_open(&codes[i], package, error);
+        status = open_package(&codes[i], package, error);
         if (status != LS_OK)
             break;
         ls__strbuf_printf(&targets, "%s%s", i ? ", " : "", package->target);
@@ -382,7 +383,7 @@ ls_status ls__package_choose(const ls_device *device, const ls_code *codes, uint
     if (status == LS_OK && found == UINT32_MAX)
         status = fail_none(device, target, &targets, error);
     else if (status == LS_OK)
-        status = ls__package_open(&codes[found], package, error);
+        status = open_package(&codes[found], package, error);
     ls__strbuf_finish(&targets);
     return status;
 }

@@ -39,9 +39,6 @@ typedef struct ls__package { /* points into bytes that must outlive it */
     uint32_t chunk_count;
 } ls__package;
 
-/* LS_E_FORMAT: damaged; LS_E_VERSION says which version differs. */
-ls_status ls__package_open(const ls_code *code, ls__package *package, ls_error *error);
-
 /* The first that is for this target, else the first that runs on the device. LS_E_UNSUPPORTED lists
  * what there is. */
 ls_status ls__package_choose(const ls_device *device, const ls_code *codes, uint32_t count,

@@ -329,8 +329,6 @@ ls_status ls__form_choose(ls_cosim *cosim, ls_error *error);
 /* Quick code. LS_E_CANCELLED when *given_up (may be NULL) is found true on the way. */
 ls_status ls__form_compile(const ls_cosim *cosim, ls__form *form, const _Atomic bool *given_up,
                            ls_error *error);
-/* Makes the form the one that runs; takes it over, also on failure. */
-ls_status ls__form_install(ls_cosim *cosim, ls__form *form, ls_error *error);
 /* Makes cosim->prepared when a buffer was replaced. */
 ls_status ls__cosim_prepare(ls_cosim *cosim, ls_error *error);
 ls_status ls__make_buffer(ls_cosim *cosim, uint64_t bytes, const char *label, ls_buffer **buffer,
@@ -345,8 +343,6 @@ ls_status ls__stimulus_create(ls_cosim *cosim, ls_error *error);
 /* Drops what the queue of the instance alone holds. */
 ls_status ls__queue_drop(ls_cosim *cosim, uint32_t instance, ls_error *error);
 
-/* Submits one batch of edges up to `until`. */
-ls_status ls__cosim_submit(ls_cosim *cosim, uint64_t until, bool resume, ls_error *error);
 ls_status ls__drain(ls_cosim *cosim, ls_error *error);
 /* Values of the state as they follow from registers and inputs. */
 ls_status ls__cosim_settle(ls_cosim *cosim, ls_error *error);

@@ -205,7 +205,8 @@ ls_status ls__cosim_prepare(ls_cosim *cosim, ls_error *error)
     return status;
 }
 
-ls_status ls__form_install(ls_cosim *cosim, ls__form *form, ls_error *error)
+/* Makes the form the one that runs; takes it over, also on failure. */
+static ls_status install(ls_cosim *cosim, ls__form *form, ls_error *error)
 {
     uint64_t count = ls__state_words(cosim, form);
     ls_buffer *state = NULL, *table = NULL;
@@ -313,7 +314,7 @@ ls_status ls__form_choose(ls_cosim *cosim, ls_error *error)
         ls__form_destroy(&form);
         return status;
     }
-    return ls__form_install(cosim, form, error);
+    return install(cosim, form, error);
 }
 
 /* A program that is done in less does not need better code. */
@@ -331,5 +332,5 @@ ls_status ls__form_advance(ls_cosim *cosim, ls_error *error)
     const char *rest = cosim->params.tier == LS_COSIM_TIER_BOTH ? "; optimised code follows" : "";
     ls__log(cosim, "compiled%s: %u blocks%s", form->sliced ? ", 64 instances in a word" : "",
             form->block_count, rest);
-    return ls__form_install(cosim, form, error);
+    return install(cosim, form, error);
 }

@@ -52,7 +52,8 @@ static ls_status launch(ls_cosim *cosim, const ls__run_scalars *scalars, ls_erro
     return status;
 }
 
-ls_status ls__cosim_submit(ls_cosim *cosim, uint64_t until, bool resume, ls_error *error)
+/* Submits one batch of edges up to `until`. */
+static ls_status submit_edges(ls_cosim *cosim, uint64_t until, bool resume, ls_error *error)
 {
     ls_status status = ls__cosim_prepare(cosim, error);
     if (status != LS_OK)
@@ -179,7 +180,7 @@ static ls_status run_chunk(ls_cosim *cosim, uint64_t until, uint64_t lowest, boo
         status = ls__stimulus_upload(cosim, &limit, error);
     uint64_t before = ls__os_now_ns(), edges = edges_done(cosim);
     if (status == LS_OK)
-        status = ls__cosim_submit(cosim, limit, resume, error);
+        status = submit_edges(cosim, limit, resume, error);
     if (status != LS_OK)
         return status;
     uint64_t took = ls__os_now_ns() - before;
@@ -250,7 +251,7 @@ ls_status ls__cosim_settle(ls_cosim *cosim, ls_error *error)
         return ls__fail(error, LS_E_STATE, "an earlier run has failed");
     ls_status status = ls__schedule_upload(cosim, error);
     if (status == LS_OK)
-        status = ls__cosim_submit(cosim, 0, false, error);
+        status = submit_edges(cosim, 0, false, error);
     for (uint32_t i = 0; status == LS_OK && i < cosim->instances; i++)
         if (control_of(cosim, LS__SLOT_STOP, i) == LS__STOP_UNSETTLED)
             status = fail_unsettled(cosim, i, error);

@@ -31,8 +31,10 @@ static uint32_t *find_slot(const ls__gguf_names *names, const char *const *first
     return &names->slots[at];
 }
 
-uint32_t ls__gguf_index(ls__arena *arena, ls__gguf_names *names, const char *const *first,
-                        uint32_t count, size_t stride)
+/* `names[i]` of `count` items that lie `stride` bytes apart. Returns the index of the first that is
+ * there twice, or UINT32_MAX. */
+static uint32_t index_list(ls__arena *arena, ls__gguf_names *names, const char *const *first,
+                           uint32_t count, size_t stride)
 {
     names->slot_count = 16;
     while (names->slot_count / 2 < count)
@@ -47,8 +49,9 @@ uint32_t ls__gguf_index(ls__arena *arena, ls__gguf_names *names, const char *con
     return UINT32_MAX;
 }
 
-uint32_t ls__gguf_lookup(const ls__gguf_names *names, const char *const *first, size_t stride,
-                         const char *name)
+/* UINT32_MAX: not there. */
+static uint32_t find_name(const ls__gguf_names *names, const char *const *first, size_t stride,
+                          const char *name)
 {
     return names->slot_count ? *find_slot(names, first, stride, name) - 1 : UINT32_MAX;
 }
@@ -60,14 +63,13 @@ static ls_status index_names(ls_gguf *g, const char *path, ls_error *error)
     uint32_t twice = UINT32_MAX;
     const char *what = "values", *name = NULL;
     if (v->count)
-        twice =
-            ls__gguf_index(&g->arena, &g->value_names, &v->items->key, v->count, sizeof *v->items);
+        twice = index_list(&g->arena, &g->value_names, &v->items->key, v->count, sizeof *v->items);
     if (twice != UINT32_MAX) {
         name = v->items[twice].key;
     } else if (t->count) {
         what = "tensors";
-        twice = ls__gguf_index(&g->arena, &g->tensor_names, &t->items->name, t->count,
-                               sizeof *t->items);
+        twice =
+            index_list(&g->arena, &g->tensor_names, &t->items->name, t->count, sizeof *t->items);
         name = twice != UINT32_MAX ? t->items[twice].name : NULL;
     }
     if (!name)
@@ -292,7 +294,7 @@ const ls_gguf_value *ls_gguf_find_value(const ls_gguf *g, const char *key)
     if (!g->values.count)
         return NULL;
     return ls_gguf_value_at(
-        g, ls__gguf_lookup(&g->value_names, &g->values.items->key, sizeof *g->values.items, key));
+        g, find_name(&g->value_names, &g->values.items->key, sizeof *g->values.items, key));
 }
 
 const ls_gguf_tensor *ls_gguf_tensor_at(const ls_gguf *g, uint32_t index)
@@ -310,6 +312,6 @@ const ls_gguf_tensor *ls_gguf_find_tensor(const ls_gguf *g, const char *name)
 {
     if (!g->tensors.count)
         return NULL;
-    return ls_gguf_tensor_at(g, ls__gguf_lookup(&g->tensor_names, &g->tensors.items->name,
-                                                sizeof *g->tensors.items, name));
+    return ls_gguf_tensor_at(
+        g, find_name(&g->tensor_names, &g->tensors.items->name, sizeof *g->tensors.items, name));
 }

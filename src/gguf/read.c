@@ -39,8 +39,9 @@ typedef struct reader {
     ls_error *error;
 } reader;
 
-ls_status ls__gguf_fail(ls_error *error, const char *path, uint64_t byte, ls_status code,
-                        const char *format, ...)
+/* Fails, with the place of the fault. */
+__attribute__((format(printf, 5, 6))) static ls_status
+fail_at(ls_error *error, const char *path, uint64_t byte, ls_status code, const char *format, ...)
 {
     char message[400];
     va_list list;
@@ -51,7 +52,7 @@ ls_status ls__gguf_fail(ls_error *error, const char *path, uint64_t byte, ls_sta
     return ls__fail_where(error, code, "%s: byte %llu", path, (unsigned long long)byte);
 }
 
-#define FAIL(r, at, ...) ls__gguf_fail((r)->error, (r)->head->path, (at), LS_E_FORMAT, __VA_ARGS__)
+#define FAIL(r, at, ...) fail_at((r)->error, (r)->head->path, (at), LS_E_FORMAT, __VA_ARGS__)
 
 static ls_status fail_cursor(const reader *r)
 {
@@ -102,9 +103,8 @@ static ls_status read_texts(reader *r, ls_gguf_value *value)
 {
     size_t at = r->cursor.position;
     if (value->count > MOST_TEXTS)
-        return ls__gguf_fail(r->error, r->head->path, at, LS_E_LIMIT,
-                             "%s has %llu texts, more than %d", value->key,
-                             (unsigned long long)value->count, MOST_TEXTS);
+        return fail_at(r->error, r->head->path, at, LS_E_LIMIT, "%s has %llu texts, more than %d",
+                       value->key, (unsigned long long)value->count, MOST_TEXTS);
     if (value->count > ls__cursor_left(&r->cursor) / 8) {
         ls__cursor_fail(&r->cursor, "the file ends within a list of texts");
         return fail_cursor(r);
@@ -160,8 +160,8 @@ static ls_status read_value(reader *r)
         return fail_cursor(r);
     const char *key = visible(r, value.key, strlen(value.key));
     if (kind == LS_GGUF_ARRAY)
-        return ls__gguf_fail(r->error, r->head->path, at, LS_E_UNSUPPORTED,
-                             "%s is a list of lists, which is not read", key);
+        return fail_at(r->error, r->head->path, at, LS_E_UNSUPPORTED,
+                       "%s is a list of lists, which is not read", key);
     if (kind > LS_GGUF_F64)
         return FAIL(r, at, "%s is of kind %u, which GGUF does not have", key, kind);
     value.kind = (ls_gguf_kind)kind;
@@ -223,8 +223,8 @@ static ls_status read_type(reader *r, ls_gguf_tensor *tensor, const char *name)
         return fail_cursor(r);
     if (!ls__gguf_type_known(type, &type_name)) {
         if (type_name)
-            return ls__gguf_fail(r->error, r->head->path, at, LS_E_UNSUPPORTED,
-                                 "tensor %s is of type %s, which is not read", name, type_name);
+            return fail_at(r->error, r->head->path, at, LS_E_UNSUPPORTED,
+                           "tensor %s is of type %s, which is not read", name, type_name);
         return FAIL(r, at, "tensor %s is of type %u, which is not known", name, type);
     }
     tensor->type = (ls_gguf_type)type;
@@ -309,10 +309,9 @@ static ls_status read_version(reader *r)
     if (version == 2 || version == 3)
         return LS_OK;
     bool swapped = __builtin_bswap32(version) <= 3;
-    ls__gguf_fail(r->error, r->head->path, 4, LS_E_VERSION,
-                  swapped ? "a big-endian GGUF file%.0u"
-                          : "GGUF version %u, where 2 and 3 are read",
-                  version);
+    fail_at(r->error, r->head->path, 4, LS_E_VERSION,
+            swapped ? "a big-endian GGUF file%.0u" : "GGUF version %u, where 2 and 3 are read",
+            version);
     return ls__fail_hint(r->error, LS_E_VERSION, "convert the model again with a current tool");
 }
 
@@ -329,10 +328,10 @@ ls_status ls__gguf_read_head(ls__arena *arena, ls__gguf_head *head, ls__gguf_ten
     if (r.cursor.fault)
         return fail_cursor(&r);
     if (value_count > MOST_VALUES || tensor_count > MOST_TENSORS)
-        return ls__gguf_fail(error, head->path, 8, LS_E_LIMIT,
-                             "%llu tensors and %llu values, where %d and %d are allowed",
-                             (unsigned long long)tensor_count, (unsigned long long)value_count,
-                             MOST_TENSORS, MOST_VALUES);
+        return fail_at(error, head->path, 8, LS_E_LIMIT,
+                       "%llu tensors and %llu values, where %d and %d are allowed",
+                       (unsigned long long)tensor_count, (unsigned long long)value_count,
+                       MOST_TENSORS, MOST_VALUES);
     uint64_t least = value_count * LEAST_VALUE_BYTES + tensor_count * LEAST_TENSOR_BYTES;
     if (least > ls__cursor_left(&r.cursor)) {
         status = FAIL(&r, head->size, "the file ends before its %llu tensors are described",

@@ -40,17 +40,6 @@ typedef struct ls__gguf_head {
 ls_status ls__gguf_read_head(ls__arena *arena, ls__gguf_head *head, ls__gguf_tensors *tensors,
                              ls_error *error);
 
-/* Fails, with the place of the fault. */
-ls_status ls__gguf_fail(ls_error *error, const char *path, uint64_t byte, ls_status code,
-                        const char *format, ...) __attribute__((format(printf, 5, 6)));
-
-/* `names[i]` of `count` items that lie `stride` bytes apart. Returns the index of the first that is
- * there twice, or UINT32_MAX. */
-uint32_t ls__gguf_index(ls__arena *arena, ls__gguf_names *names, const char *const *first,
-                        uint32_t count, size_t stride);
-uint32_t ls__gguf_lookup(const ls__gguf_names *names, const char *const *first, size_t stride,
-                         const char *name); /* UINT32_MAX = not there */
-
 /* A type by its number in files; false when it is not read, with its name if it has one. */
 bool ls__gguf_type_known(uint32_t number, const char **name);
 uint32_t ls__gguf_kind_bytes(ls_gguf_kind kind); /* 0 = variable */

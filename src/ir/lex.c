@@ -154,7 +154,7 @@ bool ls__ir_lex_is(const ls__ir_lexer *lexer, char character)
     return lexer->token.kind == LS__IR_TOKEN_CHARACTER && lexer->token.text.text[0] == character;
 }
 
-bool ls__ir_lex_is_word(const ls__ir_lexer *lexer, const char *word)
+static bool is_word(const ls__ir_lexer *lexer, const char *word)
 {
     return lexer->token.kind == LS__IR_TOKEN_WORD && ls__str_is(lexer->token.text, word);
 }
@@ -169,7 +169,7 @@ bool ls__ir_lex_accept(ls__ir_lexer *lexer, char character)
 
 bool ls__ir_lex_accept_word(ls__ir_lexer *lexer, const char *word)
 {
-    if (!ls__ir_lex_is_word(lexer, word))
+    if (!is_word(lexer, word))
         return false;
     ls__ir_lex_next(lexer);
     return true;

@@ -40,7 +40,6 @@ void ls__ir_lex_fail(ls__ir_lexer *lexer, const char *format, ...)
 void ls__ir_lex_expected(ls__ir_lexer *lexer, const char *what);
 
 bool ls__ir_lex_is(const ls__ir_lexer *lexer, char character);
-bool ls__ir_lex_is_word(const ls__ir_lexer *lexer, const char *word);
 /* Consume the token when it is there. `want`: else report. */
 bool ls__ir_lex_accept(ls__ir_lexer *lexer, char character);
 bool ls__ir_lex_accept_word(ls__ir_lexer *lexer, const char *word);

@@ -120,7 +120,9 @@ static uint64_t written_by(writes *parent, const ls__ir_function *function)
     return own.mask;
 }
 
-uint64_t ls__ir_written_buffers(const ls__ir_function *function, ls__arena *arena)
+/* Bit b: the function, or one it calls, stores to or has atomics on buffer b. Needs calls and bases
+ * that are in range. */
+static uint64_t written_buffers(const ls__ir_function *function, ls__arena *arena)
 {
     writes w = {.module = function->module, .arena = arena};
     ls__ir_walk(function->body, collect_writes, &w);
@@ -475,7 +477,7 @@ ls__ir_uniformity ls__ir_uniformity_of(const ls__ir_function *function, ls__aren
     result.vars = LS__NEW_ARRAY(arena, uint8_t, function->vars.count);
 
     analysis a = {.function = function, .result = &result, .narrowest = LS__IR_LANE};
-    a.written = ls__ir_written_buffers(function, arena);
+    a.written = written_buffers(function, arena);
     uint32_t lanes = function->workgroup[0] * function->workgroup[1] * function->workgroup[2];
     if (function->is_kernel && lanes == 1)
         a.narrowest = LS__IR_WORKGROUP;

@@ -5,10 +5,6 @@
 
 #include "ir/ir.h"
 
-/* Bit b: the function, or one it calls, stores to or has atomics on buffer b. Needs calls and bases
- * that are in range. */
-uint64_t ls__ir_written_buffers(const ls__ir_function *function, ls__arena *arena);
-
 static inline uint32_t ls__ir_pointer_hash(const void *pointer)
 {
     return (uint32_t)(((uint64_t)(uintptr_t)pointer * UINT64_C(0x9e3779b97f4a7c15)) >> 32);

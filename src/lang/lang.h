@@ -37,8 +37,6 @@ typedef struct ls__lang_options {
     ls__lang_include *include; /* NULL: no includes */
     void *include_context;
     const ls__lang_library *library; /* NULL: math functions are an error */
-    bool allow_f64; /* ignored for now: f64 is legal; the device's capability table refuses it later
-                     */
 } ls__lang_options;
 
 /* One diagnostic. Text is owned by the list. `id` is stable: "LS0123". */

@@ -98,7 +98,6 @@ lang_value ls__lang_noinline_call(lang_lower *l, lang_function *function, const 
 
 /* lower_place.c */
 ls_value ls__lang_offset_value(lang_lower *l, lang_offset offset);
-lang_offset ls__lang_offset_add(lang_lower *l, lang_offset offset, int64_t bytes);
 /* What an access is to: the object itself where the base is a part of one, with LS_NOWHERE instead
  * of what lies outside the part. */
 ls_base ls__lang_reach(lang_lower *l, ls_base base, lang_offset offset, ls_value *value);
@@ -132,15 +131,12 @@ void ls__lang_check_bytes(lang_lower *l, uint64_t *total, uint64_t bytes, uint32
 lang_value ls__lang_lower_value(lang_lower *l, lang_expr *expr);
 ls_value ls__lang_lower_scalar(lang_lower *l, lang_expr *expr);
 ls_value ls__lang_lower_condition(lang_lower *l, lang_expr *expr); /* bool */
-lang_place ls__lang_lower_place(lang_lower *l, lang_expr *expr);
 void ls__lang_lower_discard(lang_lower *l, lang_expr *expr);
 lang_value ls__lang_init_value(lang_lower *l, const lang_type *type,
                                const lang_init *init); /* small structs */
 void ls__lang_lower_init(lang_lower *l, const lang_place *place, const lang_init *init);
 ls_value ls__lang_lower_conversion(lang_lower *l, ls_value value, const lang_type *from,
                                    const lang_type *to);
-ls_value ls__lang_nonzero(lang_lower *l, ls_value value, const lang_type *type);
-bool ls__lang_is_cheap(const lang_expr *expr); /* may be computed when its value is not needed */
 
 /* lower_builtin.c */
 lang_value ls__lang_lower_builtin(lang_lower *l, lang_expr *expr, bool is_used);

@@ -6,13 +6,15 @@
  */
 #include "lang/lower.h"
 
+static lang_place lower_place(lang_lower *l, lang_expr *expr);
+
 static lang_value none(const lang_type *type)
 {
     return (lang_value){.kind = VALUE_NONE, .type = type};
 }
 
 /* --- conversions ---------------------------------------------------------------------- */
-ls_value ls__lang_nonzero(lang_lower *l, ls_value value, const lang_type *type)
+static ls_value nonzero(lang_lower *l, ls_value value, const lang_type *type)
 {
     ls_op op = lang_is_float(type) ? LS_OP_FNE : LS_OP_NE;
     return ls__ir_emit2(&l->cursor, op, value, ls__lang_zero(l, type));
@@ -23,7 +25,7 @@ ls_value ls__lang_lower_conversion(lang_lower *l, ls_value value, const lang_typ
 {
     lang_conversion c = ls__lang_conversion(from, to);
     if (c.to_bool)
-        return ls__lang_nonzero(l, value, from);
+        return nonzero(l, value, from);
     for (uint32_t i = 0; i < c.count; i++) {
         bool is_sized = c.steps[i].op == LS_OP_F2S || c.steps[i].op == LS_OP_F2U;
         ls__ir_inst *inst = ls__ir_insert(&l->cursor, c.steps[i].op, c.steps[i].result, &value, 1);
@@ -55,7 +57,8 @@ static bool is_truth(const lang_expr *e)
            (e->kind == EXPR_UNARY && e->op == TOK_NOT);
 }
 
-bool ls__lang_is_cheap(const lang_expr *e)
+/* Whether it may be computed when its value is not needed. */
+static bool is_cheap(const lang_expr *e)
 {
     if (e->is_constant)
         return true;
@@ -64,20 +67,19 @@ bool ls__lang_is_cheap(const lang_expr *e)
         return lang_is_arithmetic(e->type) && e->symbol->storage != STORAGE_SHARED &&
                !e->symbol->is_address_taken;
     case EXPR_UNARY:
-        return e->op != TOK_STAR && e->op != TOK_AND && ls__lang_is_cheap(e->a);
+        return e->op != TOK_STAR && e->op != TOK_AND && is_cheap(e->a);
     case EXPR_CAST:
         return lang_is_arithmetic(e->type) && lang_is_arithmetic(e->a->type) &&
-               (!lang_is_float(e->a->type) || !lang_is_integer(e->type)) && ls__lang_is_cheap(e->a);
+               (!lang_is_float(e->a->type) || !lang_is_integer(e->type)) && is_cheap(e->a);
     case EXPR_BINARY:
         /* Not: divisions are slow, and x / 0 and a shift by too much are reported by the sanitizer.
          */
         if (e->op == TOK_SLASH || e->op == TOK_PERCENT || !lang_is_arithmetic(e->a->type) ||
             ((e->op == TOK_SHL || e->op == TOK_SHR) && !e->b->is_constant))
             return false;
-        return ls__lang_is_cheap(e->a) && ls__lang_is_cheap(e->b);
+        return is_cheap(e->a) && is_cheap(e->b);
     case EXPR_CHOICE:
-        return lang_is_arithmetic(e->type) && ls__lang_is_cheap(e->a) && ls__lang_is_cheap(e->b) &&
-               ls__lang_is_cheap(e->c);
+        return lang_is_arithmetic(e->type) && is_cheap(e->a) && is_cheap(e->b) && is_cheap(e->c);
     case EXPR_CALL: {
         if (e->builtin < 0 || e->builtin == FN_SQRT)
             return false;
@@ -85,7 +87,7 @@ bool ls__lang_is_cheap(const lang_expr *e)
         bool is_bits = e->builtin >= FN_F32_BITS && e->builtin <= FN_F64_FROM_BITS;
         bool is_pure = kind <= BUILTIN_FLOAT2 || kind == BUILTIN_FTEST || is_bits;
         for (uint32_t i = 0; i < e->arg_count && is_pure; i++)
-            is_pure = ls__lang_is_cheap(e->args[i]);
+            is_pure = is_cheap(e->args[i]);
         return is_pure;
     }
     default:
@@ -100,7 +102,7 @@ static ls_value lower_logical(lang_lower *l, lang_expr *expr)
     if (expr->a->is_constant) /* decides nothing by itself, else expr would be constant */
         return ls__lang_lower_condition(l, expr->b);
     ls_value a = ls__lang_lower_condition(l, expr->a);
-    if (ls__lang_is_cheap(expr->b)) {
+    if (is_cheap(expr->b)) {
         ls_value b = ls__lang_lower_condition(l, expr->b);
         ls__lang_at_pos(l, expr->pos);
         return ls__ir_emit2(at, is_and ? LS_OP_AND : LS_OP_OR, a, b);
@@ -181,7 +183,7 @@ ls_value ls__lang_lower_condition(lang_lower *l, lang_expr *expr)
     if (expr->type->kind == TYPE_BOOL)
         return value;
     ls__lang_at_pos(l, expr->pos);
-    return ls__lang_nonzero(l, value, expr->type);
+    return nonzero(l, value, expr->type);
 }
 
 /* --- arithmetic ----------------------------------------------------------------------- */
@@ -255,7 +257,7 @@ static lang_value lower_unary(lang_lower *l, lang_expr *expr)
             lang_expr *index = expr->a;
             lang_value pointer;
             if (index->a->type->kind == TYPE_ARRAY) {
-                lang_place place = ls__lang_lower_place(l, index->a);
+                lang_place place = lower_place(l, index->a);
                 pointer = (lang_value){.base = place.base, .offset = place.offset};
             } else {
                 pointer = ls__lang_lower_value(l, index->a);
@@ -266,12 +268,12 @@ static lang_value lower_unary(lang_lower *l, lang_expr *expr)
             ls__lang_at_pos(l, expr->pos);
             return pointer_plus(l, pointer, i, false);
         }
-        lang_place place = ls__lang_lower_place(l, expr->a);
+        lang_place place = lower_place(l, expr->a);
         return (lang_value){
             .kind = VALUE_POINTER, .type = expr->type, .base = place.base, .offset = place.offset};
     }
     if (expr->op == TOK_STAR) {
-        lang_place place = ls__lang_lower_place(l, expr);
+        lang_place place = lower_place(l, expr);
         return ls__lang_load(l, &place);
     }
     if (expr->op == TOK_NOT) {
@@ -292,7 +294,7 @@ static lang_value lower_unary(lang_lower *l, lang_expr *expr)
 /* --- assignment ----------------------------------------------------------------------- */
 static lang_value lower_assign(lang_lower *l, lang_expr *expr)
 {
-    lang_place place = ls__lang_lower_place(l, expr->a);
+    lang_place place = lower_place(l, expr->a);
     if (expr->op == TOK_ASSIGN) {
         lang_value value = ls__lang_lower_value(l, expr->b);
         ls__lang_at_pos(l, expr->pos);
@@ -318,7 +320,7 @@ static lang_value lower_assign(lang_lower *l, lang_expr *expr)
 
 static lang_value lower_step(lang_lower *l, lang_expr *expr)
 {
-    lang_place place = ls__lang_lower_place(l, expr->a);
+    lang_place place = lower_place(l, expr->a);
     lang_value old = ls__lang_load(l, &place), result;
     bool is_minus = expr->op == TOK_DECREMENT;
     ls__lang_at_pos(l, expr->pos);
@@ -369,8 +371,7 @@ static lang_value lower_choice(lang_lower *l, lang_expr *expr, bool is_used)
     ls__lang_at_pos(l, expr->pos);
     if (is_used && expr->type->kind == TYPE_POINTER)
         return choose_pointer(l, expr, condition);
-    if (is_used && lang_is_arithmetic(expr->type) && ls__lang_is_cheap(expr->b) &&
-        ls__lang_is_cheap(expr->c)) {
+    if (is_used && lang_is_arithmetic(expr->type) && is_cheap(expr->b) && is_cheap(expr->c)) {
         ls_value b = ls__lang_lower_scalar(l, expr->b), c = ls__lang_lower_scalar(l, expr->c);
         ls__lang_at_pos(l, expr->pos);
         return ls__lang_scalar(expr->type, ls__ir_emit3(&l->cursor, LS_OP_SELECT, condition, b, c));
@@ -464,7 +465,7 @@ static lang_place lower_index(lang_lower *l, lang_expr *expr)
     lang_offset offset;
     uint32_t count = 0;
     if (a->type->kind == TYPE_ARRAY) {
-        lang_place array = ls__lang_lower_place(l, a);
+        lang_place array = lower_place(l, a);
         base = array.base;
         offset = array.offset;
         count = a->type->count;
@@ -479,7 +480,7 @@ static lang_place lower_index(lang_lower *l, lang_expr *expr)
                         ls__lang_offset_index(l, offset, index, expr->type->size, count));
 }
 
-lang_place ls__lang_lower_place(lang_lower *l, lang_expr *expr)
+static lang_place lower_place(lang_lower *l, lang_expr *expr)
 {
     ls__lang_at_pos(l, expr->pos);
     switch ((lang_expr_kind)expr->kind) {
@@ -488,7 +489,7 @@ lang_place ls__lang_lower_place(lang_lower *l, lang_expr *expr)
     case EXPR_INDEX:
         return lower_index(l, expr);
     case EXPR_MEMBER: {
-        lang_place whole = ls__lang_lower_place(l, expr->a);
+        lang_place whole = lower_place(l, expr->a);
         ls__lang_at_pos(l, expr->pos);
         return ls__lang_part(l, &whole, expr->type, expr->member->offset);
     }
@@ -567,14 +568,14 @@ static lang_value lower_inner(lang_lower *l, lang_expr *expr, bool is_used)
     case EXPR_CAST:
         return lower_cast(l, expr);
     case EXPR_DECAY: {
-        lang_place place = ls__lang_lower_place(l, expr->a);
+        lang_place place = lower_place(l, expr->a);
         return (lang_value){
             .kind = VALUE_POINTER, .type = expr->type, .base = place.base, .offset = place.offset};
     }
     case EXPR_INDEX:
     case EXPR_MEMBER:
     case EXPR_COMPOUND: {
-        lang_place place = ls__lang_lower_place(l, expr);
+        lang_place place = lower_place(l, expr);
         return ls__lang_load(l, &place);
     }
     default: /* names, lists and sizeof do not outlive the checker; constants are handled before */

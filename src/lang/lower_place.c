@@ -20,7 +20,7 @@ static lang_offset known(int64_t bytes)
     return (lang_offset){.is_known = true, .known = bytes};
 }
 
-lang_offset ls__lang_offset_add(lang_lower *l, lang_offset offset, int64_t bytes)
+static lang_offset offset_add(lang_lower *l, lang_offset offset, int64_t bytes)
 {
     int64_t sum;
     if (bytes == 0 || (offset.is_known && offset.known == LS_NOWHERE))
@@ -42,7 +42,7 @@ lang_offset ls__lang_offset_index(lang_lower *l, lang_offset offset, ls_value in
         if (offset.is_known && __builtin_mul_overflow(i, (int64_t)stride, &bytes))
             return known(LS_NOWHERE);
         if (offset.is_known)
-            return ls__lang_offset_add(l, offset, bytes);
+            return offset_add(l, offset, bytes);
     }
     ls_value base = ls__lang_offset_value(l, offset);
     return (lang_offset){.value = ls__ir_index(&l->cursor, base, index, stride, count)};
@@ -57,7 +57,7 @@ static lang_offset part_offset(lang_lower *l, const lang_bounded *part, lang_off
     if (part->count == 0)
         return known(LS_NOWHERE);
     if (offset.is_known)
-        return ls__lang_offset_add(l, part->start, offset.known);
+        return offset_add(l, part->start, offset.known);
     ls_value start = ls__lang_offset_value(l, part->start);
     const ls__ir_inst *def = ls__ir_def(l->cursor.function, offset.value);
     const ls__ir_inst *from =
@@ -172,11 +172,9 @@ static void move(lang_lower *l, const lang_type *type, range to, const range *fr
     } else {
         for (uint32_t i = 0; i < type->member_count; i++) {
             const lang_member *member = &type->members[i];
-            range inner_to = {to.base, ls__lang_offset_add(l, to.offset, member->offset)},
-                  inner_from = {0};
+            range inner_to = {to.base, offset_add(l, to.offset, member->offset)}, inner_from = {0};
             if (from)
-                inner_from =
-                    (range){from->base, ls__lang_offset_add(l, from->offset, member->offset)};
+                inner_from = (range){from->base, offset_add(l, from->offset, member->offset)};
             move(l, member->type, inner_to, from ? &inner_from : NULL);
         }
     }
@@ -191,7 +189,7 @@ static ls_value load_leaf(lang_lower *l, const lang_place *place, uint32_t index
         return ls__ir_get(&l->cursor, place->vars[index]);
     uint32_t offset;
     const lang_type *leaf = ls__lang_leaf(place->type, index, &offset);
-    lang_offset at = ls__lang_offset_add(l, place->offset, offset);
+    lang_offset at = offset_add(l, place->offset, offset);
     ls_value reached;
     ls_base base = ls__lang_reach(l, place->base, at, &reached);
     return ls__ir_load(&l->cursor, (ls_mem)leaf->mem, base, reached);
@@ -287,7 +285,7 @@ void ls__lang_store(lang_lower *l, const lang_place *place, const lang_value *va
         }
         uint32_t offset;
         const lang_type *type = ls__lang_leaf(place->type, i, &offset);
-        lang_offset at = ls__lang_offset_add(l, place->offset, offset);
+        lang_offset at = offset_add(l, place->offset, offset);
         ls_value reached;
         ls_base base = ls__lang_reach(l, place->base, at, &reached);
         ls__ir_store(&l->cursor, (ls_mem)type->mem, base, reached, leaf);
@@ -336,7 +334,7 @@ lang_place ls__lang_part(lang_lower *l, const lang_place *place, const lang_type
     lang_place part = *place;
     part.type = type;
     if (place->home == HOME_MEMORY) {
-        part.offset = ls__lang_offset_add(l, place->offset, offset);
+        part.offset = offset_add(l, place->offset, offset);
         return part;
     }
     uint32_t leaf = ls__lang_leaf_at(place->type, offset);

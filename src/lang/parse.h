@@ -48,11 +48,7 @@ void ls__lang_declare_name(lang_parser *p, lang_name *name, bool is_type);
 
 /* parse_expr.c */
 lang_expr *ls__lang_parse_expr(lang_parser *p);        /* with commas */
-lang_expr *ls__lang_parse_assignment(lang_parser *p);  /* without */
 lang_expr *ls__lang_parse_conditional(lang_parser *p); /* without assignment: constants */
 lang_expr *ls__lang_parse_initializer(lang_parser *p); /* expression or list in braces */
-lang_expr *ls__lang_new_expr(lang_context *context, lang_expr_kind kind, lang_pos pos);
-void ls__lang_set_depth(lang_context *context,
-                        lang_expr *expr); /* from its children; refuses too deep trees */
 
 #endif

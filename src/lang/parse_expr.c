@@ -5,7 +5,9 @@
  */
 #include "lang/parse.h"
 
-lang_expr *ls__lang_new_expr(lang_context *context, lang_expr_kind kind, lang_pos pos)
+static lang_expr *parse_assignment(lang_parser *p);
+
+static lang_expr *new_expr(lang_context *context, lang_expr_kind kind, lang_pos pos)
 {
     lang_expr *expr = LS__NEW(&context->arena, lang_expr);
     expr->kind = (uint8_t)kind;
@@ -16,7 +18,8 @@ lang_expr *ls__lang_new_expr(lang_context *context, lang_expr_kind kind, lang_po
     return expr;
 }
 
-void ls__lang_set_depth(lang_context *context, lang_expr *expr)
+/* From its children; refuses too deep trees. */
+static void set_depth(lang_context *context, lang_expr *expr)
 {
     uint16_t depth = 0;
     const lang_expr *children[3] = {expr->a, expr->b, expr->c};
@@ -39,17 +42,17 @@ void ls__lang_set_depth(lang_context *context, lang_expr *expr)
 static lang_expr *make(lang_parser *p, lang_expr_kind kind, lang_pos pos, uint8_t op, lang_expr *a,
                        lang_expr *b)
 {
-    lang_expr *expr = ls__lang_new_expr(p->context, kind, pos);
+    lang_expr *expr = new_expr(p->context, kind, pos);
     expr->op = op;
     expr->a = a;
     expr->b = b;
-    ls__lang_set_depth(p->context, expr);
+    set_depth(p->context, expr);
     return expr;
 }
 
 static lang_expr *constant(lang_parser *p, lang_pos pos, lang_type *type, uint64_t bits)
 {
-    lang_expr *expr = ls__lang_new_expr(p->context, EXPR_CONST, pos);
+    lang_expr *expr = new_expr(p->context, EXPR_CONST, pos);
     expr->type = type;
     expr->bits = bits;
     expr->is_constant = true;
@@ -67,7 +70,7 @@ static lang_expr *bad_primary(lang_parser *p)
                        ls__lang_token_text((lang_token_kind)token->kind));
     else
         ls__lang_panic(p, token->pos, D_EXPECTED_EXPRESSION, ls__lang_describe(p, token));
-    return ls__lang_new_expr(p->context, EXPR_CONST, token->pos);
+    return new_expr(p->context, EXPR_CONST, token->pos);
 }
 
 static lang_expr *primary(lang_parser *p)
@@ -77,7 +80,7 @@ static lang_expr *primary(lang_parser *p)
     switch (token->kind) {
     case TOK_NAME: {
         p->at++;
-        lang_expr *expr = ls__lang_new_expr(p->context, EXPR_NAME, token->pos);
+        lang_expr *expr = new_expr(p->context, EXPR_NAME, token->pos);
         expr->name = token->u.name;
         return expr;
     }
@@ -108,7 +111,7 @@ static lang_expr *call(lang_parser *p, lang_expr *callee)
 {
     LS__VEC(lang_expr *) args = {0};
     while (!ls__lang_at(p, TOK_RIGHT_PAREN) && !p->panic) {
-        lang_expr *arg = ls__lang_parse_assignment(p);
+        lang_expr *arg = parse_assignment(p);
         ls__vec_push(&p->context->arena, &args, arg);
         if (!ls__lang_accept(p, TOK_COMMA))
             break;
@@ -118,11 +121,11 @@ static lang_expr *call(lang_parser *p, lang_expr *callee)
         ls__lang_panic(p, callee->pos, D_CALLEE, "");
         return callee;
     }
-    lang_expr *expr = ls__lang_new_expr(p->context, EXPR_CALL, callee->pos);
+    lang_expr *expr = new_expr(p->context, EXPR_CALL, callee->pos);
     expr->name = callee->name;
     expr->args = args.items;
     expr->arg_count = args.count;
-    ls__lang_set_depth(p->context, expr);
+    set_depth(p->context, expr);
     return expr;
 }
 
@@ -182,7 +185,7 @@ static lang_expr *cast(lang_parser *p)
 
 static lang_expr *size_of(lang_parser *p)
 {
-    lang_expr *expr = ls__lang_new_expr(p->context, EXPR_SIZEOF, ls__lang_peek(p, 0)->pos);
+    lang_expr *expr = new_expr(p->context, EXPR_SIZEOF, ls__lang_peek(p, 0)->pos);
     p->at++;
     if (ls__lang_at(p, TOK_LEFT_PAREN) && ls__lang_starts_type(p, 1)) {
         p->at++;
@@ -190,7 +193,7 @@ static lang_expr *size_of(lang_parser *p)
         ls__lang_expect(p, TOK_RIGHT_PAREN);
     } else {
         expr->a = unary(p);
-        ls__lang_set_depth(p->context, expr);
+        set_depth(p->context, expr);
     }
     return expr;
 }
@@ -293,13 +296,14 @@ lang_expr *ls__lang_parse_conditional(lang_parser *p)
         lang_expr *no = ls__lang_parse_conditional(p);
         expr = make(p, EXPR_CHOICE, pos, TOK_QUESTION, expr, yes);
         expr->c = no;
-        ls__lang_set_depth(p->context, expr);
+        set_depth(p->context, expr);
     }
     p->depth--;
     return expr;
 }
 
-lang_expr *ls__lang_parse_assignment(lang_parser *p)
+/* Without commas. */
+static lang_expr *parse_assignment(lang_parser *p)
 {
     ls__lang_enter(p);
     lang_expr *expr = ls__lang_parse_conditional(p);
@@ -308,7 +312,7 @@ lang_expr *ls__lang_parse_assignment(lang_parser *p)
                        (token->kind >= TOK_MUL_ASSIGN && token->kind <= TOK_OR_ASSIGN);
     if (!p->panic && (is_compound || token->kind == TOK_ASSIGN)) {
         p->at++;
-        lang_expr *value = ls__lang_parse_assignment(p);
+        lang_expr *value = parse_assignment(p);
         expr = make(p, EXPR_ASSIGN, token->pos, token->kind, expr, value);
     }
     p->depth--;
@@ -317,11 +321,11 @@ lang_expr *ls__lang_parse_assignment(lang_parser *p)
 
 lang_expr *ls__lang_parse_expr(lang_parser *p)
 {
-    lang_expr *expr = ls__lang_parse_assignment(p);
+    lang_expr *expr = parse_assignment(p);
     while (!p->panic && ls__lang_at(p, TOK_COMMA)) {
         lang_pos pos = ls__lang_peek(p, 0)->pos;
         p->at++;
-        expr = make(p, EXPR_COMMA, pos, TOK_COMMA, expr, ls__lang_parse_assignment(p));
+        expr = make(p, EXPR_COMMA, pos, TOK_COMMA, expr, parse_assignment(p));
     }
     return expr;
 }
@@ -348,9 +352,9 @@ lang_expr *ls__lang_parse_initializer(lang_parser *p)
 {
     lang_pos pos = ls__lang_peek(p, 0)->pos;
     if (!ls__lang_accept(p, TOK_LEFT_BRACE))
-        return ls__lang_parse_assignment(p);
+        return parse_assignment(p);
     ls__lang_enter(p);
-    lang_expr *list = ls__lang_new_expr(p->context, EXPR_LIST, pos);
+    lang_expr *list = new_expr(p->context, EXPR_LIST, pos);
     while (!ls__lang_at(p, TOK_RIGHT_BRACE) && !p->panic) {
         lang_item item = list_item(p);
         ls__vec_push(&p->context->arena, &list->items, item);
@@ -360,7 +364,7 @@ lang_expr *ls__lang_parse_initializer(lang_parser *p)
     if (list->items.count == 0)
         ls__lang_expected(p, "a value");
     ls__lang_expect(p, TOK_RIGHT_BRACE);
-    ls__lang_set_depth(p->context, list);
+    set_depth(p->context, list);
     p->depth--;
     return list;
 }

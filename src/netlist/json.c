@@ -386,15 +386,3 @@ ls__json_token ls__json_next(ls__json *json)
         return fail(json, "something follows the end of the document");
     }
 }
-
-ls__json_token ls__json_skip(ls__json *json)
-{
-    uint32_t depth = json->depth;
-    if (json->token != LS__JSON_OBJECT && json->token != LS__JSON_ARRAY)
-        return json->token;
-    while (json->depth >= depth) {
-        if (ls__json_next(json) == LS__JSON_ERROR)
-            return LS__JSON_ERROR;
-    }
-    return json->token;
-}

@@ -61,9 +61,6 @@ typedef struct ls__json {
 void ls__json_init(ls__json *json, ls__json_source source, void *context);
 void ls__json_finish(ls__json *json); /* safe on a zeroed object, and twice */
 ls__json_token ls__json_next(ls__json *json);
-/* Passes over the rest of a value whose first token is the current one. Answers its last token, or
- * ERROR. */
-ls__json_token ls__json_skip(ls__json *json);
 uint64_t ls__json_offset(const ls__json *json); /* of the current token */
 
 #endif

@@ -55,7 +55,8 @@ ls__parts ls__lower_unpack(at c, const ls__format *format, val bits)
     return p;
 }
 
-val ls__lower_shift_sticky(at c, val value, val count)
+/* value >> count for 0 <= count < the width, with the lowest bit set when any one bit fell out. */
+static val shift_sticky(at c, val value, val count)
 {
     val kept = lshr(c, value, count);
     val lost = ne(c, shl(c, kept, count), value);
@@ -72,7 +73,7 @@ val ls__lower_pack(at c, const ls__format *format, val sign, val exponent, val s
     val smallest = k(c, exponent, (uint64_t)(1 - bias));
     val deficit = smax(c, sub(c, smallest, exponent), k(c, exponent, 0));
     val shift = smin(c, deficit, k(c, exponent, format->word_bits - 1));
-    val placed = ls__lower_shift_sticky(c, significand, shift);
+    val placed = shift_sticky(c, significand, shift);
     val field = smax(c, add_k(c, exponent, (uint64_t)(bias - 1)), k(c, exponent, 0));
 
     /* The leading bit adds one to the exponent field, and so may the carry of rounding. */

@@ -144,9 +144,6 @@ ls__parts ls__lower_unpack(at c, const ls__format *format, val bits);
  * anything was lost below it. `exponent` is signed. Result: the bits, sign included. */
 val ls__lower_pack(at c, const ls__format *format, val sign, val exponent, val significand);
 
-/* value >> count for 0 <= count < the width, with the lowest bit set when any one bit fell out. */
-val ls__lower_shift_sticky(at c, val value, val count);
-
 /* Replaces every instruction of the function for which `lower` answers a value. `lower` emits in
  * front of the instruction; id 0 = leave it (or it has been dealt with: then it is already
  * gone). */

@@ -68,7 +68,8 @@ static bool has_bursts(const ls__model *model)
     return model->kind == LS__MODEL_BUS && strncmp(model->protocol, "ahb", 3) == 0;
 }
 
-const char *ls__event_name(const ls__model *model, uint32_t kind, bool compat, char buffer[32])
+/* How events are called in files; NULL where one is not shown there. */
+static const char *event_name(const ls__model *model, uint32_t kind, bool compat, char buffer[32])
 {
     uint32_t named = model->kind == LS__MODEL_BUS ? kind % 8 : kind;
     for (uint32_t i = 0; i < model->event_count; i++)
@@ -288,7 +289,7 @@ static void append_event(const ls__events *e, const event *v, bool with_instance
 {
     char buffer[32];
     const ls__model *model = &e->plan->models[v->source];
-    const char *name = ls__event_name(model, v->kind, e->compat, buffer);
+    const char *name = event_name(model, v->kind, e->compat, buffer);
     ls__strbuf_printf(out, "\n    {\n      \"timestamp\": %llu,", (unsigned long long)v->stamp);
     if (!e->compat)
         ls__strbuf_printf(out, "\n      \"time_ps\": %llu,", (unsigned long long)v->time);
@@ -330,7 +331,7 @@ ls_status ls__events_write(const ls__events *e, const char *path, uint32_t insta
     ls__strbuf_printf(&out, "{\n  \"events\": [");
     for (size_t i = 0; status == LS_OK && i < count; i++) {
         const event *v = list[i].event;
-        if (!ls__event_name(&e->plan->models[v->source], v->kind, e->compat, buffer))
+        if (!event_name(&e->plan->models[v->source], v->kind, e->compat, buffer))
             continue;
         if (!first)
             ls__strbuf_append(&out, ",", 1);
@@ -382,7 +383,7 @@ static const event *next_byte(const ls__events *e, const ordered *list, size_t c
     for (; *at < count; ++*at) {
         const event *v = list[*at].event;
         const ls__model *model = &e->plan->models[v->source];
-        const char *shown = ls__event_name(model, v->kind, e->compat, buffer);
+        const char *shown = event_name(model, v->kind, e->compat, buffer);
         json_t *payload = shown ? ls__event_payload(model, v->kind, v->a, v->b) : NULL;
         bool is_one = payload && is_byte(payload);
         json_decref(payload);

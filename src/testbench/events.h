@@ -8,8 +8,6 @@
 #include "lockstep/cosim.h"
 #include "testbench/plan.h"
 
-/* How events are called in files; NULL where one is not shown there. */
-const char *ls__event_name(const ls__model *model, uint32_t kind, bool compat, char buffer[32]);
 /* A new value; NULL without memory. */
 json_t *ls__event_payload(const ls__model *model, uint32_t kind, uint64_t a, uint64_t b);
 /* The other way round: what a payload in a file has as `a`, and which number the event has. False:
@@ -41,8 +39,8 @@ ls_status ls__events_write_buses(const ls__events *events, const char *path, uin
                                  ls_error *error);
 /* A file of events as it is written: *root, which the caller releases. LS_E_FORMAT: it is none. */
 ls_status ls__events_read(const char *path, json_t **root, ls_error *error);
-/* Whether the bytes that the events of such a file carry come in this order at the beginning, for each
- * peripheral and event on its own (compat: all together). *mismatch: what differs, for people;
+/* Whether the bytes that the events of such a file carry come in this order at the beginning, for
+ * each peripheral and event on its own (compat: all together). *mismatch: what differs, for people;
  * empty when nothing does. */
 ls_status ls__events_compare(const ls__events *events, const json_t *root, uint32_t instance,
                              char mismatch[256], ls_error *error);

@@ -9,7 +9,7 @@
 
 /* The last star is tried again with one more character when what is behind it does not match; a
  * "**" also takes dots. Only the last of each kind needs to be tried again. */
-bool ls__names_match(ls__str pattern, const char *name)
+static bool fits(ls__str pattern, const char *name)
 {
     const char *p = pattern.text, *end = p + pattern.length;
     const char *star = NULL, *star_name = NULL, *deep = NULL, *deep_name = NULL;
@@ -52,7 +52,7 @@ static ls_status mark_matches(const ls_design *design, ls__str pattern, uint8_t 
         ls_status status = ls_design_signal(design, i, &signal, error);
         if (status != LS_OK)
             return status;
-        if (ls__names_match(pattern, signal.name)) {
+        if (fits(pattern, signal.name)) {
             marked[i] = 1;
             found = true;
         }

@@ -6,10 +6,6 @@
 #include "base/str.h"
 #include "lockstep/cosim.h"
 
-/* "*" and "?" stand for any characters but '.', "**" for any at all. All else means itself, also
- * brackets. */
-bool ls__names_match(ls__str pattern, const char *name);
-
 /* Marks ([signal_count]) what the pattern names; blanks around it do not count, an empty one names
  * nothing. LS_E_NOT_FOUND where it names no signal. */
 ls_status ls__names_mark(const ls_design *design, ls__str pattern, uint8_t *marked,

@@ -62,17 +62,6 @@ size_t ls__utf8_run(const uint8_t *at, size_t left)
     }
 }
 
-size_t ls__utf8_put(uint32_t character, uint8_t *bytes)
-{
-    if (character < 0x80) {
-        bytes[0] = (uint8_t)character;
-        return 1;
-    }
-    bytes[0] = (uint8_t)(0xc0 | character >> 6);
-    bytes[1] = (uint8_t)(0x80 | (character & 0x3f));
-    return 2;
-}
-
 uint64_t ls_utf8_whole(const char *text, uint64_t length)
 {
     const uint8_t *bytes = (const uint8_t *)text;

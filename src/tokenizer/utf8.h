@@ -12,7 +12,4 @@ size_t ls__utf8_length(const uint8_t *at, size_t left);
 /* Bytes of whole characters from `at` on. */
 size_t ls__utf8_run(const uint8_t *at, size_t left);
 
-/* Writes a character below 0x800; returns its bytes. */
-size_t ls__utf8_put(uint32_t character, uint8_t *bytes);
-
 #endif

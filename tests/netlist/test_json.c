@@ -162,23 +162,6 @@ static void long_texts(void **state)
     free(text);
 }
 
-static void skipping(void **state)
-{
-    const char *text = "{\"a\":[1,{\"b\":[]},2],\"c\":3}";
-    pieces from = {text, strlen(text), 2, 0};
-    ls__json json;
-    ls__json_init(&json, read_piece, &from);
-    ls__json_next(&json);
-    ls__json_next(&json);
-    assert_int_equal(ls__json_next(&json), LS__JSON_ARRAY);
-    assert_int_equal(ls__json_skip(&json), LS__JSON_ARRAY_END);
-    assert_int_equal(ls__json_next(&json), LS__JSON_KEY);
-    assert_true(ls__str_is(json.text, "c"));
-    assert_int_equal(ls__json_next(&json), LS__JSON_INTEGER);
-    assert_int_equal(ls__json_skip(&json), LS__JSON_INTEGER);
-    ls__json_finish(&json);
-}
-
 static void failing_source(void **state)
 {
     const char *text = "[1,2,3]";
@@ -203,8 +186,8 @@ static void failing_source(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tokens),     cmocka_unit_test(faults),   cmocka_unit_test(zeros),
-        cmocka_unit_test(long_texts), cmocka_unit_test(skipping), cmocka_unit_test(failing_source),
+        cmocka_unit_test(tokens),     cmocka_unit_test(faults),         cmocka_unit_test(zeros),
+        cmocka_unit_test(long_texts), cmocka_unit_test(failing_source),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
