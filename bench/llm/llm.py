@@ -36,7 +36,8 @@ class Contender(servers.Server):
 def contest(model, theirs, threads, options):
     depths = [int(depth) for depth in options.depths.split(",")]
     context = max(depths) + max(options.prompt, options.generate) + 4  # as many as memory() adds
-    contenders = [Contender("lockstep", [options.ours, model, threads, context, options.chunk, options.cache])]
+    ours = [options.ours, model, threads, context, options.chunk, options.cache]
+    contenders = [Contender("lockstep", [*ours, "rewind"])]
     for flash in (0, 1) if theirs else ():
         contenders.append(Contender(f"llama.cpp, flash attention {'on' if flash else 'off'}",
                                     [theirs, model, threads, context, 512, flash]))
@@ -58,7 +59,7 @@ def contest(model, theirs, threads, options):
             print(f"    {'ratio':<32} {ratios[0]:10.2f} {ratios[1]:10.2f}")
     for contender in contenders:
         contender.end()
-    memory([(contender.name, contender.command) for contender in contenders], options)
+    memory([("lockstep", ours)] + [(contender.name, contender.command) for contender in contenders[1:]], options)
 
 
 def memory(commands, options):

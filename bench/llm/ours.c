@@ -2,9 +2,10 @@
 /*
  * Lockstep for llm.py, texts.py and compare_logits.py; requests are those of server.h.
  *
- *   llm_ours MODEL.gguf THREADS CONTEXT CHUNK CACHE [f32] [unfused]
+ *   llm_ours MODEL.gguf THREADS CONTEXT CHUNK CACHE [f32] [unfused] [rewind]
  *
- * f32: keys and values in f32; unfused: each operation is a command of its own.
+ * f32: keys and values in f32; unfused: each operation is a command of its own; rewind: layers with
+ * a window keep what going back takes.
  */
 #include "lockstep/llm.h"
 #include "lockstep/tokenizer.h"
@@ -82,6 +83,8 @@ int main(int argc, char **argv)
         if (strcmp(argv[i], "f32") == 0)
             session_params.cache_type = LS_CACHE_F32;
         session_params.unfused |= strcmp(argv[i], "unfused") == 0;
+        if (strcmp(argv[i], "rewind") == 0)
+            session_params.rewind = session_params.context;
     }
     check(ls_session_create(model, &session_params, &o.session, &error), &error);
     ls_model_info info = {.struct_size = sizeof info};

@@ -58,7 +58,8 @@ LS_API void ls_model_describe(const ls_model *model, ls_model_info *info);
 
 /* --- pools of sessions ------------------------------------------------------------------------ */
 /* What sessions of one model share: memory for the tokens in work, and the cache of keys and
- * values, in pages of 64 positions that sessions take as they grow. Sessions of a pool can be
+ * values, in pages of 64 positions that sessions take as they grow; in layers with a window only
+ * the pages that are still seen (docs/models.md has the bytes). Sessions of a pool can be
  * computed together, which reads the weights once for all of them. Thread-safety: a pool and its
  * sessions, one thread at a time. */
 typedef struct ls_session_pool ls_session_pool;
@@ -80,7 +81,8 @@ typedef enum ls_cache_type { LS_CACHE_F16, LS_CACHE_F32 } ls_cache_type;
 
 typedef struct ls_session_pool_params {
     size_t struct_size;
-    uint32_t sessions;  /* fed together at most; 0 = 8 */
+    /* Fed together at most; 0 = 8. Layers with a window keep the last positions of so many. */
+    uint32_t sessions;
     uint32_t context;   /* positions of a session at most; 0 = the model's, at most 4,096 */
     uint32_t positions; /* of all sessions, in pages; 0 = for `sessions` that are full */
     uint32_t chunk;     /* tokens that are computed together at most; 0 = 64 */
@@ -91,6 +93,9 @@ typedef struct ls_session_pool_params {
     ls_session_trace trace; /* NULL: none */
     void *trace_context;
     bool unfused; /* each operation is a command of its own; the same bits, slower */
+    /* Positions that a session can go back (ls_session_truncate) without computing tokens again, in
+     * models with windows; for more than `chunk` of them, the cache is larger. */
+    uint32_t rewind;
 } ls_session_pool_params;
 #define LS_SESSION_POOL_PARAMS_INIT LS_INIT(ls_session_pool_params)
 
@@ -117,6 +122,7 @@ typedef struct ls_session_params {
     ls_cache_type cache_type;
     ls_session_pool *pool;
     bool unfused; /* each operation is a command of its own; the same bits, slower */
+    uint32_t rewind;
 } ls_session_params;
 #define LS_SESSION_PARAMS_INIT LS_INIT(ls_session_params)
 
@@ -152,9 +158,12 @@ LS_API ls_status ls_sessions_feed(const ls_session_input *inputs, uint32_t count
 
 /* Those of the last token fed, [vocabulary]; NULL before the first. Until the next call. */
 LS_API const float *ls_session_logits(const ls_session *session);
-LS_API uint32_t ls_session_position(const ls_session *session); /* tokens so far */
-LS_API uint32_t ls_session_context(const ls_session *session);  /* tokens at most */
-/* Forgets what follows the first `position` tokens; there are no logits until the next feed. */
+LS_API uint32_t ls_session_position(const ls_session *session);    /* tokens so far */
+LS_API uint32_t ls_session_context(const ls_session *session);     /* tokens at most */
+LS_API uint64_t ls_session_cache_bytes(const ls_session *session); /* of all sessions of its pool */
+/* Forgets what follows the first `position` tokens; there are no logits until the next feed. When
+ * it goes back further than layers with a window keep (`rewind` of the pool), the next feed begins
+ * with computing those `position` tokens again: it takes longer, and gives the same bits. */
 LS_API ls_status ls_session_truncate(ls_session *session, uint32_t position, ls_error *error);
 
 /* The token with the largest logit; of equal ones the lowest. */

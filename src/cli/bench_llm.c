@@ -124,7 +124,8 @@ static int compare_numbers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void report(const bench *b, const char *test, uint32_t tokens, uint32_t depth)
+static void report(const bench *b, const ls_session *session, const char *test, uint32_t tokens,
+                   uint32_t depth)
 {
     json_t *seconds = json_array();
     for (uint32_t i = 0; i < b->repeats; i++)
@@ -139,10 +140,11 @@ static void report(const bench *b, const char *test, uint32_t tokens, uint32_t d
                depth, b->model.threads, median, slow, fast);
     fflush(stdout);
     json_array_append_new(
-        b->results, json_pack("{s:s, s:I, s:I, s:I, s:o, s:{s:f, s:f, s:f}}", "test", test,
+        b->results, json_pack("{s:s, s:I, s:I, s:I, s:I, s:o, s:{s:f, s:f, s:f}}", "test", test,
                               "tokens", (json_int_t)tokens, "depth", (json_int_t)depth, "threads",
-                              (json_int_t)b->model.threads, "seconds", seconds, "tokens_per_second",
-                              "median", median, "min", slow, "max", fast));
+                              (json_int_t)b->model.threads, "cache_bytes",
+                              (json_int_t)ls_session_cache_bytes(session), "seconds", seconds,
+                              "tokens_per_second", "median", median, "min", slow, "max", fast));
 }
 
 static ls_status measure(bench *b, ls_session *session, uint32_t depth, bool one_by_one,
@@ -158,7 +160,7 @@ static ls_status measure(bench *b, ls_session *session, uint32_t depth, bool one
         status =
             feed_timed(b, session, depth, count, one_by_one ? 1 : count, &b->seconds[i], error);
     if (status == LS_OK)
-        report(b, one_by_one ? "generate" : "prompt", count, depth);
+        report(b, session, one_by_one ? "generate" : "prompt", count, depth);
     return status;
 }
 
@@ -166,6 +168,7 @@ static ls_status measure_depth(bench *b, uint32_t depth, ls_error *error)
 {
     ls_session *session = NULL;
     b->model.context = longest(b, depth);
+    b->model.rewind = b->model.context - depth;
     ls_status status = ls__cli_model_session(&b->model, &session, error);
     if (status == LS_OK && depth)
         status = ls_session_feed(session, b->ids, depth, error);
@@ -207,7 +210,7 @@ static ls_status choose_tokens(bench *b, ls_error *error)
 static ls_status measure_threads(bench *b, uint32_t threads, bool first, ls_error *error)
 {
     b->model.threads = threads;
-    b->model.context = 0;
+    b->model.context = b->model.rewind = 0;
     ls_status status = ls__cli_model_open(&b->model, false, error);
     if (status == LS_OK)
         status = choose_tokens(b, error);

@@ -192,6 +192,7 @@ ls_status ls__cli_model_session(const ls__cli_model *m, ls_session **session, ls
     ls_session_params params = LS_SESSION_PARAMS_INIT;
     params.context = m->context;
     params.chunk = m->chunk;
+    params.rewind = m->rewind;
     return ls_session_create(m->model, &params, session, error);
 }
 

@@ -26,6 +26,7 @@ typedef struct ls__cli_model {
     ls__cli_list *threads_list; /* not NULL: what --threads gives instead of one number */
     bool checked;               /* kernels with bounds checks */
     uint64_t max_shard_bytes;   /* see ls_model_params */
+    uint32_t rewind;            /* see ls_session_pool_params */
     const ls_fault_plan *fault; /* of the fault device */
     /* what is open */
     ls_tokenizer *tokenizer;

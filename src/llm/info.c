@@ -199,6 +199,7 @@ static ls_status read_windows(const reader *r, ls_model *m)
         if (window)
             status = read_pattern(r, m, i, &windowed);
         layer->window = windowed ? (uint32_t)window : UINT32_MAX;
+        m->window = windowed ? (uint32_t)window : m->window;
         layer->rope = windowed ? m->rope_count - 1 : 0;
         layer->scale = 1;
     }

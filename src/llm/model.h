@@ -58,6 +58,7 @@ struct ls_model {
     float embedding_scale;      /* 1: none */
     ls__rope ropes[LS__ROPES];  /* of layers that see all; of those with a window */
     uint32_t rope_count;
+    uint32_t window;     /* of the layers that have one; 0: none has */
     float *rope_factors; /* NULL, or [pairs] for the first of ropes */
     ls_buffer **stores;  /* where weights lie */
     uint32_t store_count;

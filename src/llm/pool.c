@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/rng.h"
 #include "base/status.h"
 
 enum { DEFAULT_CONTEXT = 4096, DEFAULT_CHUNK = 64, MOST_CHUNK = 4096, DEFAULT_SESSIONS = 8 };
@@ -43,13 +42,14 @@ static ls_status make_buffer(const ls_session_pool *p, const char *label, uint64
 static ls_status make_cache(ls_session_pool *p, ls_error *error)
 {
     const ls_model_info *i = &p->model->info;
-    uint64_t bytes =
-        (uint64_t)p->page_count * LS__CHUNK * i->kv_heads * i->head_width * (p->floats ? 4 : 2);
+    uint64_t page_bytes = (uint64_t)LS__CHUNK * i->kv_heads * i->head_width * (p->floats ? 4 : 2);
     ls_status status = LS_OK;
     p->cache = ls__mem_alloc(i->layers, sizeof *p->cache);
     if (!p->cache)
         return ls__fail_oom(error, i->layers * sizeof *p->cache);
     for (uint32_t l = 0; status == LS_OK && l < i->layers; l++) {
+        uint64_t bytes = p->stock[ls__pool_cache_kind(p, l)].page_count * page_bytes;
+        p->cache_bytes += 2 * bytes;
         status = make_buffer(p, "keys of a layer", bytes, &p->cache[l].keys, error);
         if (status == LS_OK)
             status = make_buffer(p, "values of a layer", bytes, &p->cache[l].values, error);
@@ -64,6 +64,7 @@ static ls_status make_buffers(ls_session_pool *p, ls_error *error)
     uint64_t query = (uint64_t)i->heads * i->head_width,
              key = (uint64_t)i->kv_heads * i->head_width;
     uint64_t most = largest(largest(i->width, i->inner_width), (uint32_t)query);
+    uint64_t pages = (uint64_t)p->sessions * ls__pages_of(p->context);
     const struct {
         const char *label;
         uint64_t bytes;
@@ -83,7 +84,8 @@ static ls_status make_buffers(ls_session_pool *p, ls_error *error)
         {"gate", columns * i->inner_width * 4, &p->gate},
         {"up", columns * i->inner_width * 4, &p->up},
         {"inner", columns * i->inner_width * 4, &p->inner},
-        {"pages", (uint64_t)p->sessions * p->context / LS__CHUNK * 4, &p->pages},
+        {"pages", pages * 4, &p->pages[LS__WHOLE]},
+        {"pages", pages * 4, &p->pages[LS__WINDOWED]},
         {"integers", columns * most, &p->quantized[0].integers},
         {"scales", columns * most / 32 * 4, &p->quantized[0].scales},
         {"products", columns * most / 32 * 4, &p->quantized[0].products},
@@ -142,39 +144,11 @@ static ls_status make_arrays(ls_session_pool *p, ls_error *error)
     r->places = ls__mem_alloc(p->chunk, 2 * sizeof *r->places);
     r->from = ls__mem_alloc(p->chunk, sizeof(ls_session *));
     r->rows = ls__mem_alloc(p->chunk, sizeof *r->rows);
-    r->pages = ls__mem_alloc(pages, sizeof *r->pages);
-    p->free_pages = ls__mem_alloc(p->page_count, sizeof *p->free_pages);
-    if (r->tokens && r->places && r->from && r->rows && r->pages && p->free_pages)
+    for (uint32_t k = 0; k < LS__CACHES; k++)
+        r->pages[k] = ls__mem_alloc(pages, sizeof **r->pages);
+    if (r->tokens && r->places && r->from && r->rows && r->pages[0] && r->pages[1])
         return LS_OK;
-    return ls__fail_oom(error, pages * sizeof *r->pages);
-}
-
-/* --- pages ------------------------------------------------------------------------------------ */
-
-/* Where they lie in the cache does not show in the bits. */
-static void fill_free_pages(ls_session_pool *p, uint64_t seed)
-{
-    ls__rng rng = {seed};
-    p->free_count = p->page_count;
-    for (uint32_t i = 0; i < p->page_count; i++) {
-        uint32_t other = seed ? ls__rng_below(&rng, i + 1) : i;
-        p->free_pages[i] = p->free_pages[other];
-        p->free_pages[other] = p->page_count - 1 - i;
-    }
-}
-
-void ls__pool_take_pages(ls_session *session, uint32_t positions)
-{
-    ls_session_pool *p = session->pool;
-    while (session->page_count < ls__pages_of(positions))
-        session->pages[session->page_count++] = p->free_pages[--p->free_count];
-}
-
-void ls__pool_give_pages(ls_session *session, uint32_t positions)
-{
-    ls_session_pool *p = session->pool;
-    while (session->page_count > ls__pages_of(positions))
-        p->free_pages[p->free_count++] = session->pages[--session->page_count];
+    return ls__fail_oom(error, pages * sizeof **r->pages);
 }
 
 /* --- life ------------------------------------------------------------------------------------- */
@@ -203,12 +177,7 @@ static ls_status read_params(ls_session_pool *p, const ls_session_pool_params *p
     p->sessions = sessions;
     p->floats = params->cache_type == LS_CACHE_F32;
     p->attention = &p->model->attention[p->floats];
-    uint64_t pages = params->positions ? ls__pages_of(params->positions)
-                                       : (uint64_t)ls__pages_of(context) * sessions;
-    if (pages > UINT32_MAX)
-        return ls__fail(error, LS_E_INVALID_ARGUMENT, "more than %" PRIu32 " pages", UINT32_MAX);
-    p->page_count = (uint32_t)pages;
-    return LS_OK;
+    return ls__pool_plan_pages(p, params, context, error);
 }
 
 ls_status ls_session_pool_create(ls_model *model, const ls_session_pool_params *params,
@@ -239,7 +208,7 @@ ls_status ls_session_pool_create(ls_model *model, const ls_session_pool_params *
     if (status == LS_OK)
         status = make_arrays(p, error);
     if (status == LS_OK)
-        fill_free_pages(p, params->page_seed);
+        status = ls__pool_make_stocks(p, params->page_seed, error);
     if (status == LS_OK)
         status = ls__pool_record(p, 1, &p->ends, &p->one, error);
     if (status == LS_OK)
@@ -255,11 +224,13 @@ ls_status ls_session_pool_create(ls_model *model, const ls_session_pool_params *
 static void destroy_buffers(ls_session_pool *p)
 {
     ls_buffer **buffers[] = {
-        &p->tokens, &p->residual, &p->normed, &p->query, &p->key,  &p->value, &p->scores, &p->gate,
-        &p->up,     &p->inner,    &p->places, &p->pages, &p->tops, &p->sums,  &p->parts,
+        &p->tokens, &p->residual, &p->normed, &p->query,  &p->key,  &p->value, &p->scores,
+        &p->gate,   &p->up,       &p->inner,  &p->places, &p->tops, &p->sums,  &p->parts,
     };
     for (size_t b = 0; b < sizeof buffers / sizeof *buffers; b++)
         ls_buffer_destroy(buffers[b]);
+    for (uint32_t k = 0; k < LS__CACHES; k++)
+        ls_buffer_destroy(&p->pages[k]);
     for (uint32_t i = 0; i < LS__ROPES; i++)
         ls_buffer_destroy(&p->angles[i]);
     for (uint32_t i = 0; i < LS__BLOCKINGS; i++) {
@@ -314,8 +285,9 @@ void ls_session_pool_destroy(ls_session_pool **pool)
     ls_session_pool *p = pool ? *pool : NULL;
     if (!p)
         return;
-    void *arrays[] = {p->cache,      p->free_pages, p->round.tokens, p->round.places,
-                      p->round.from, p->round.rows, p->round.pages};
+    void *arrays[] = {p->cache,          p->round.tokens,  p->round.places,
+                      p->round.from,     p->round.rows,    p->round.pages[0],
+                      p->round.pages[1], p->stock[0].free, p->stock[1].free};
     finish_batch(&p->one);
     finish_batch(&p->many);
     finish_batch(&p->every);
@@ -331,7 +303,7 @@ void ls_session_pool_destroy(ls_session_pool **pool)
 
 uint32_t ls_session_pool_free(const ls_session_pool *pool)
 {
-    return pool->free_count * LS__CHUNK;
+    return pool->stock[LS__WHOLE].free_count * LS__CHUNK;
 }
 
 /* --- submissions ------------------------------------------------------------------------------ */
@@ -380,7 +352,8 @@ ls_status ls__pool_compute(ls_session_pool *p, const ls__token_batch *batch, ls_
     params.parameter_bytes = sizeof feed;
     slots[LS__SLOT_TOKENS] = (ls_slot){.upload = r->tokens};
     slots[LS__SLOT_PLACES] = (ls_slot){.upload = r->places};
-    slots[LS__SLOT_PAGES] = (ls_slot){.upload = r->pages};
+    slots[LS__SLOT_PAGES] = (ls_slot){.upload = r->pages[LS__WHOLE]};
+    slots[LS__SLOT_WINDOW_PAGES] = (ls_slot){.upload = r->pages[LS__WINDOWED]};
     slots[LS__SLOT_ROWS] = (ls_slot){.upload = r->rows};
     slots[LS__SLOT_LOGITS] = (ls_slot){.download = batch->outputs->logits};
     params.slots = slots;

@@ -26,6 +26,7 @@ enum {
     LS__SLOT_TOKENS,
     LS__SLOT_PLACES,
     LS__SLOT_PAGES,
+    LS__SLOT_WINDOW_PAGES,
     LS__SLOT_ROWS,
     LS__SLOT_LOGITS,
     LS__SLOTS
@@ -76,6 +77,16 @@ typedef struct ls__cache_layer {
     ls_buffer *keys, *values;
 } ls__cache_layer;
 
+/* Layers that see all positions, and those with a window, which keep only the last pages: each kind
+ * has pages of its own. */
+enum { LS__WHOLE, LS__WINDOWED, LS__CACHES };
+
+typedef struct ls__stock {
+    uint32_t span;  /* pages of a session at most; page n of a text is its page n mod span */
+    uint32_t *free; /* the last is given next */
+    uint32_t page_count, free_count;
+} ls__stock;
+
 /* What a submission computes: columns of several sessions, one session after another. */
 typedef struct ls__round {
     uint32_t count;    /* columns */
@@ -83,8 +94,8 @@ typedef struct ls__round {
     uint32_t *places;  /* [chunk][2]: src/llm/attention.h */
     ls_session **from; /* [chunk]: whose the column is */
     uint32_t row_count;
-    uint32_t *rows;  /* [chunk]: columns that give logits */
-    uint32_t *pages; /* [sessions][pages of a context] */
+    uint32_t *rows;              /* [chunk]: columns that give logits */
+    uint32_t *pages[LS__CACHES]; /* [sessions][pages of a context] */
     uint32_t page_count;
 } ls__round;
 
@@ -99,11 +110,12 @@ struct ls_session_pool {
     bool failed, unprepared, unfused;
     ls_session_trace trace; /* or NULL */
     void *trace_context;
-    uint32_t *free_pages; /* the last is given next */
-    uint32_t page_count, free_count;
+    uint32_t cache_kinds; /* 1: all layers keep all */
+    ls__stock stock[LS__CACHES];
+    uint64_t cache_bytes;
     ls__round round;
     ls_buffer *tokens, *residual, *normed, *query, *key, *value, *scores, *gate, *up, *inner;
-    ls_buffer *places, *pages; /* src/llm/attention.h */
+    ls_buffer *places, *pages[LS__CACHES]; /* src/llm/attention.h */
     ls_buffer *tops, *sums, *parts;
     ls_buffer *angles[LS__ROPES]; /* by the model's ropes */
     ls__quantized quantized[LS__BLOCKINGS];
@@ -117,10 +129,15 @@ struct ls_session {
     bool owns_pool;
     uint32_t context, position;
     bool failed, has_logits;
-    float *logits;   /* [vocabulary]; the pool's where it is the session's own */
-    uint32_t *pages; /* [pages of a context] */
-    uint32_t page_count;
-    uint32_t before, done; /* while it is fed: position before, tokens computed */
+    float *logits;    /* [vocabulary]; the pool's where it is the session's own */
+    uint32_t *tokens; /* [context]; those so far */
+    /* Tokens whose keys and values are there: all so far, unless it went back further than layers
+     * with a window keep; then the next feed begins with those that are missing. */
+    uint32_t computed;
+    uint32_t reached;            /* positions up to which pages with a window were written */
+    uint32_t *pages[LS__CACHES]; /* [span] */
+    uint32_t page_count[LS__CACHES];
+    uint32_t before, next; /* while it is fed: position before, the token that is computed next */
 };
 
 /* Records and prepares a batch for up to `columns` tokens: 1, or the pool's chunk. */
@@ -130,10 +147,23 @@ ls_status ls__pool_record(ls_session_pool *pool, uint32_t columns, const ls__out
 /* From now on logits of many tokens of a session can be computed together. */
 ls_status ls__pool_make_all(ls_session_pool *pool, ls_error *error);
 
+/* --- pages ------------------------------------------------------------------------------------ */
+
+/* How many pages sessions have at most, and of how many a pool consists. */
+ls_status ls__pool_plan_pages(ls_session_pool *pool, const ls_session_pool_params *params,
+                              uint32_t context, ls_error *error);
+ls_status ls__pool_make_stocks(ls_session_pool *pool, uint64_t seed, ls_error *error);
+/* Of which kind the cache of a layer is. */
+uint32_t ls__pool_cache_kind(const ls_session_pool *pool, uint32_t layer);
+
+/* How many more pages of a kind the session needs for `positions`. */
+uint32_t ls__session_lacks(const ls_session *session, uint32_t kind, uint32_t positions);
 /* The session gets pages for `positions`; they must be there. */
-void ls__pool_take_pages(ls_session *session, uint32_t positions);
-/* Gives back those behind `positions`. */
-void ls__pool_give_pages(ls_session *session, uint32_t positions);
+void ls__session_take_pages(ls_session *session, uint32_t positions);
+/* What follows `position` is forgotten; gives back the pages that are not needed for the rest. */
+void ls__session_go_back(ls_session *session, uint32_t position);
+/* Adds the session's pages to the round, in which it computes tokens from `next` on. */
+void ls__session_list_pages(const ls_session *session, ls__round *round);
 
 /* Computes the pool's round by one of the batches above, whose outputs then have the logits of its
  * rows. When a value is not

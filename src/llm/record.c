@@ -301,8 +301,8 @@ static void put_values(recorder *r, const ls__cache_layer *cache, uint32_t windo
                    .z = i->kv_heads * ls__attention_sets(i->heads / i->kv_heads),
                    .scalars = {i->heads, window, s->context},
                    .scalar_count = 3,
-                   .buffers = {s->places, s->pages, s->scores, cache->values,
-                               r->many ? s->query : s->sums, s->parts},
+                   .buffers = {s->places, s->pages[ls__pool_cache_kind(s, r->layer)], s->scores,
+                               cache->values, r->many ? s->query : s->sums, s->parts},
                    .buffer_count = r->many ? 5 : 6};
     put(r, &values);
     if (r->many)
@@ -333,7 +333,8 @@ static void put_place(recorder *r, const ls__weight *w)
                    .y_parameter = PARAMETER(count),
                    .scalars = {i->kv_heads},
                    .scalar_count = 1,
-                   .buffers = {s->places, s->pages, s->key, s->value, cache->keys, cache->values},
+                   .buffers = {s->places, s->pages[ls__pool_cache_kind(s, r->layer)], s->key,
+                               s->value, cache->keys, cache->values},
                    .buffer_count = 6});
 }
 
@@ -352,8 +353,9 @@ static void put_place_fused(recorder *r, const ls__weight *w)
                    .scalars = {i->heads, i->kv_heads, r->model->ropes[rope].pairs, norms,
                                float_word(r->model->epsilon)},
                    .scalar_count = 5,
-                   .buffers = {s->places, s->pages, s->angles[rope], s->places, s->places, s->query,
-                               s->key, s->value, cache->keys, cache->values},
+                   .buffers = {s->places, s->pages[ls__pool_cache_kind(s, r->layer)],
+                               s->angles[rope], s->places, s->places, s->query, s->key, s->value,
+                               cache->keys, cache->values},
                    .weights = {[3] = w[LS__QUERY_NORM].shards, w[LS__KEY_NORM].shards},
                    .buffer_count = 10,
                    .shown = {{"query rotation", r->layer, s->query},
@@ -374,7 +376,8 @@ static void put_attention(recorder *r)
                    .scalars = {i->heads, window, s->context, float_word(r->model->attention_scale),
                                float_word(r->model->score_cap)},
                    .scalar_count = 5,
-                   .buffers = {s->places, s->pages, s->query, cache->keys, s->scores, s->tops},
+                   .buffers = {s->places, s->pages[ls__pool_cache_kind(s, r->layer)], s->query,
+                               cache->keys, s->scores, s->tops},
                    .buffer_count = 6});
     put(r, &(step){.operation = "attention weights",
                    .kernel = r->pool->attention->weights,
@@ -655,8 +658,9 @@ ls_status ls__pool_record(ls_session_pool *pool, uint32_t columns, const ls__out
         return r.status;
     put_upload(&r, "tokens", LS__SLOT_TOKENS, pool->tokens, columns);
     put_upload(&r, "places", LS__SLOT_PLACES, pool->places, columns * 2);
-    put_upload(&r, "pages", LS__SLOT_PAGES, pool->pages,
-               ls__pages_of(pool->context) * pool->sessions);
+    for (uint32_t k = 0; k < pool->cache_kinds; k++)
+        put_upload(&r, "pages", k == LS__WHOLE ? LS__SLOT_PAGES : LS__SLOT_WINDOW_PAGES,
+                   pool->pages[k], ls__pages_of(pool->context) * pool->sessions);
     put_upload(&r, "rows", LS__SLOT_ROWS, outputs->rows, outputs->most);
     put_embedding(&r);
     put_layers(&r);

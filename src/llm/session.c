@@ -29,6 +29,7 @@ static ls_status find_pool(ls_session *s, ls_model *model, const ls_session_para
     own.chunk = params->chunk;
     own.cache_type = params->cache_type;
     own.page_seed = params->page_seed;
+    own.rewind = params->rewind;
     own.unprepared = params->unprepared;
     own.unfused = params->unfused;
     own.trace = params->trace;
@@ -51,10 +52,12 @@ ls_status ls_session_create(ls_model *model, const ls_session_params *params, ls
         uint64_t most =
             s->pool->context < model->info.context ? s->pool->context : model->info.context;
         s->context = s->context ? s->context : (uint32_t)most;
-        s->pages = ls__mem_alloc(ls__pages_of(s->context), sizeof *s->pages);
+        s->tokens = ls__mem_alloc(s->context, sizeof *s->tokens);
+        for (uint32_t k = 0; k < LS__CACHES; k++)
+            s->pages[k] = ls__mem_alloc(ls__pages_of(s->context), sizeof **s->pages);
         s->logits = s->owns_pool ? s->pool->ends.logits
                                  : ls__mem_alloc(model->info.vocabulary, sizeof *s->logits);
-        if (!s->pages || !s->logits)
+        if (!s->tokens || !s->pages[0] || !s->pages[1] || !s->logits)
             status = ls__fail_oom(error, model->info.vocabulary * sizeof *s->logits);
     } else {
         s->pool = NULL;
@@ -73,12 +76,14 @@ void ls_session_destroy(ls_session **session)
     if (!s)
         return;
     if (s->pool)
-        ls__pool_give_pages(s, 0);
+        ls__session_go_back(s, 0);
     if (s->owns_pool)
         ls_session_pool_destroy(&s->pool);
     else
         ls__mem_free(s->logits);
-    ls__mem_free(s->pages);
+    for (uint32_t k = 0; k < LS__CACHES; k++)
+        ls__mem_free(s->pages[k]);
+    ls__mem_free(s->tokens);
     ls__mem_free(s);
     *session = NULL;
 }
@@ -106,9 +111,26 @@ static ls_status check_input(const ls_session_input *input, ls_error *error)
     return LS_OK;
 }
 
+static ls_status check_pages(const ls_session_pool *p, const uint64_t needed[LS__CACHES],
+                             ls_error *error)
+{
+    for (uint32_t k = 0; k < p->cache_kinds; k++) {
+        if (needed[k] <= p->stock[k].free_count)
+            continue;
+        ls__fail(error, LS_E_LIMIT,
+                 "the pool has %" PRIu32 " positions left%s, where %" PRIu64 " more are needed",
+                 p->stock[k].free_count * LS__CHUNK,
+                 k == LS__WINDOWED ? " in layers with a window" : "", needed[k] * LS__CHUNK);
+        return ls__fail_hint(error, LS_E_LIMIT,
+                             k == LS__WINDOWED ? "make a pool for more sessions, or destroy one"
+                                               : "make a larger pool, or destroy a session");
+    }
+    return LS_OK;
+}
+
 static ls_status check_inputs(const ls_session_input *inputs, uint32_t count, ls_error *error)
 {
-    uint64_t pages = 0;
+    uint64_t pages[LS__CACHES] = {0};
     for (uint32_t i = 0; i < count; i++) {
         const ls_session *s = inputs[i].session;
         if (!s || !inputs[i].tokens || !inputs[i].count)
@@ -121,20 +143,15 @@ static ls_status check_inputs(const ls_session_input *inputs, uint32_t count, ls
         ls_status status = check_input(&inputs[i], error);
         if (status != LS_OK)
             return status;
-        uint32_t needed = ls__pages_of(s->position + inputs[i].count);
-        pages += needed > s->page_count ? needed - s->page_count : 0;
+        for (uint32_t k = 0; k < LS__CACHES; k++)
+            pages[k] += ls__session_lacks(s, k, s->position + inputs[i].count);
     }
     const ls_session_pool *p = inputs[0].session->pool;
     if (count > p->sessions)
         return ls__fail(error, LS_E_INVALID_ARGUMENT,
                         "%" PRIu32 " sessions, where the pool feeds %" PRIu32 " together", count,
                         p->sessions);
-    if (pages <= p->free_count)
-        return LS_OK;
-    ls__fail(error, LS_E_LIMIT,
-             "the pool has %" PRIu32 " positions left, where %" PRIu64 " more are needed",
-             p->free_count * LS__CHUNK, pages * LS__CHUNK);
-    return ls__fail_hint(error, LS_E_LIMIT, "make a larger pool, or destroy a session");
+    return check_pages(p, pages, error);
 }
 
 /* Where the logits of the tokens of one session go, from one of them on. */
@@ -149,7 +166,7 @@ static uint32_t add_wanted(ls_session_pool *p, const ls_session *s, const wanted
 {
     ls__round *r = &p->round;
     for (uint32_t k = 0; k < now; k++) {
-        if (s->done + k < all->first)
+        if (s->next + k < s->before + all->first)
             continue;
         if (r->row_count == p->all.most)
             return k;
@@ -166,20 +183,20 @@ static void fill_round(ls_session_pool *p, const ls_session_input *inputs, uint3
     r->count = r->row_count = r->page_count = 0;
     for (uint32_t i = 0; i < count && r->count < p->chunk; i++) {
         ls_session *s = inputs[i].session;
-        uint32_t left = inputs[i].count - s->done, now = p->chunk - r->count;
+        uint32_t left = s->before + inputs[i].count - s->next, now = p->chunk - r->count;
         now = left < now ? left : now;
         now = all ? add_wanted(p, s, all, now) : now;
         if (!now)
             continue;
         for (uint32_t k = 0; k < now; k++, r->count++) {
-            r->tokens[r->count] = inputs[i].tokens[s->done + k];
-            r->places[2 * r->count] = s->before + s->done + k;
+            r->tokens[r->count] = s->tokens[s->next + k];
+            r->places[2 * r->count] = s->next + k;
             r->places[2 * r->count + 1] = r->page_count;
             r->from[r->count] = s;
         }
-        memcpy(r->pages + r->page_count, s->pages, s->page_count * sizeof *s->pages);
-        r->page_count += s->page_count;
-        s->done += now;
+        ls__session_list_pages(s, r);
+        s->next += now;
+        s->reached = s->next > s->reached ? s->next : s->reached;
         if (now == left && !all)
             r->rows[r->row_count++] = r->count - 1;
     }
@@ -233,9 +250,10 @@ static ls_status feed(const ls_session_input *inputs, uint32_t count, const want
     for (uint32_t i = 0; i < count; i++) {
         ls_session *s = inputs[i].session;
         s->before = s->position;
-        s->done = 0;
+        s->next = s->computed;
         s->has_logits = false;
-        ls__pool_take_pages(s, s->position + inputs[i].count);
+        memcpy(s->tokens + s->position, inputs[i].tokens, inputs[i].count * sizeof *s->tokens);
+        ls__session_take_pages(s, s->position + inputs[i].count);
     }
     for (fill_round(p, inputs, count, all); status == LS_OK && p->round.count;
          fill_round(p, inputs, count, all)) {
@@ -243,12 +261,16 @@ static ls_status feed(const ls_session_input *inputs, uint32_t count, const want
         status = ls__pool_compute(p, batch, error);
         if (status == LS_OK)
             status = take_logits(p, batch->outputs, all, error);
+        for (uint32_t i = 0; status == LS_OK && i < count; i++)
+            inputs[i].session->computed = inputs[i].session->next;
     }
     for (uint32_t i = 0; i < count; i++) {
         ls_session *s = inputs[i].session;
         s->has_logits = s->has_logits && status == LS_OK;
-        s->position = status == LS_OK ? s->before + inputs[i].count : s->before;
-        ls__pool_give_pages(s, s->position);
+        if (status == LS_OK)
+            s->position = s->computed;
+        else
+            ls__session_go_back(s, s->before);
     }
     return status;
 }
@@ -302,6 +324,11 @@ uint32_t ls_session_context(const ls_session *s)
     return s->context;
 }
 
+uint64_t ls_session_cache_bytes(const ls_session *s)
+{
+    return s->pool->cache_bytes;
+}
+
 ls_status ls_session_truncate(ls_session *s, uint32_t position, ls_error *error)
 {
     if (!s || position > s->position)
@@ -309,8 +336,7 @@ ls_status ls_session_truncate(ls_session *s, uint32_t position, ls_error *error)
                         position);
     if (position < s->position)
         s->has_logits = false;
-    s->position = position;
-    ls__pool_give_pages(s, position);
+    ls__session_go_back(s, position);
     return LS_OK;
 }
 

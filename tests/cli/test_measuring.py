@@ -114,6 +114,7 @@ class Bench(cli.Case):
         result, = report["results"]
         seconds = sorted(result["seconds"])
         self.assertEqual((result["test"], result["tokens"], result["depth"], len(seconds)), ("prompt", 8, 5, 3))
+        self.assertEqual(result["cache_bytes"], 2 * 64 * 8 * 2 * 2)  # layers, positions, keys and values in f16
         for name, time in (("max", seconds[0]), ("median", seconds[1]), ("min", seconds[2])):
             self.assertAlmostEqual(result["tokens_per_second"][name] * time / 8, 1, delta=1e-3)
         try:
