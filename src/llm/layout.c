@@ -9,11 +9,13 @@
 
 /* How many there are of what, and where in the file's block. */
 #define SCALE_FIRST(name, elements, halves, words)                                                 \
-    LS_GGUF_TYPE_##name, (elements), (halves), (words), 0, (halves)*2
-#define SCALE_LAST(name, elements, halves, words)                                                  \
-    LS_GGUF_TYPE_##name, (elements), (halves), (words), (words)*4, 0
+    LS_GGUF_TYPE_##name, (elements), (halves), (words), (halves)*2 + (words)*4, 0, (halves)*2
+#define SCALE_LAST(name, elements, halves, words, added)                                           \
+    LS_GGUF_TYPE_##name, (elements), (halves), (words) + (added), (halves)*2 + (words)*4,          \
+        (words)*4, 0
 
-/* elements, halves, words; group, offset, is_signed, has_fifth_bits, minimum */
+/* elements, halves, words of the file, and those that it lacks; group, offset, is_signed,
+ * has_fifth_bits, minimum */
 static const ls__matrix_form forms[] = {
     {SCALE_FIRST(F32, 1, 0, 1), 0, 0, false, false, LS__NO_MINIMUM},
     {SCALE_FIRST(F16, 1, 1, 0), 0, 0, false, false, LS__NO_MINIMUM},
@@ -23,11 +25,11 @@ static const ls__matrix_form forms[] = {
     {SCALE_FIRST(Q5_0, 32, 1, 5), 0, 16, false, true, LS__NO_MINIMUM},
     {SCALE_FIRST(Q5_1, 32, 2, 5), 0, 0, false, true, LS__MINIMUM},
     {SCALE_FIRST(Q8_0, 32, 1, 8), 0, 0, true, false, LS__NO_MINIMUM},
-    {SCALE_LAST(Q2_K, 256, 2, 20), 16, 0, false, false, LS__MINIMA},
-    {SCALE_LAST(Q3_K, 256, 1, 27), 16, 4, false, false, LS__NO_MINIMUM},
+    {SCALE_LAST(Q2_K, 256, 2, 20, 0), 16, 0, false, false, LS__MINIMA},
+    {SCALE_LAST(Q3_K, 256, 1, 27, 1), 16, 4, false, false, LS__NO_MINIMUM},
     {SCALE_FIRST(Q4_K, 256, 2, 35), 32, 0, false, false, LS__MINIMA},
     {SCALE_FIRST(Q5_K, 256, 2, 43), 32, 0, false, false, LS__MINIMA},
-    {SCALE_LAST(Q6_K, 256, 1, 52), 16, 32, false, false, LS__NO_MINIMUM},
+    {SCALE_LAST(Q6_K, 256, 1, 52, 0), 16, 32, false, false, LS__NO_MINIMUM},
     {SCALE_FIRST(IQ4_NL, 32, 1, 4), 0, 0, true, false, LS__NO_MINIMUM},
     {SCALE_FIRST(IQ4_XS, 256, 2, 33), 32, 0, true, false, LS__NO_MINIMUM},
 };
@@ -197,10 +199,86 @@ static void lay_q6_k(const uint8_t *rows, uint64_t row_bytes, uint32_t lanes, ui
     }
 }
 
+/* Element e of unit u: byte e % 4 of word e / 4 of its own; of `low` shifted to the right for u, as
+ * in the blocks of the file, of `high` so that its bit is that of u. */
+typedef struct laid_words {
+    uint32_t low[32][LS__LANES], high[8][LS__LANES];
+} laid_words;
+
+/* Units 4v to 4v + 3 of words i and i + 1, the units of a word side by side. */
+static void take_parts(const laid_words *w, uint32_t bits, uint32_t v, uint32_t i,
+                       uint32_t parts[8][LS__LANES])
+{
+    uint32_t per_word = 8 / bits, mask = ((1u << bits) - 1) * 0x01010101;
+    for (uint32_t p = 0; p < 8; p++) {
+        uint32_t u = v * 4 + p % 4, word = i + p / 4;
+        const uint32_t *low = w->low[u / per_word * 8 + word], *high = w->high[word];
+        for (uint32_t lane = 0; lane < LS__LANES; lane++)
+            parts[p][lane] =
+                (low[lane] >> u % per_word * bits & mask) | (high[lane] >> u & 0x01010101) << bits;
+    }
+}
+
+static void lay_q5_k(const uint8_t *rows, uint64_t row_bytes, uint32_t lanes, uint8_t *out)
+{
+    enum { SCALES = 3, HIGH = 8, LOW = 32 };
+    laid_words w = {0};
+    turn_words(rows, row_bytes, lanes, SCALES, 1, out);
+    turn_words(rows + SCALES * 4, row_bytes, lanes, HIGH, 1, (uint8_t *)w.high);
+    turn_words(rows + (SCALES + HIGH) * 4, row_bytes, lanes, LOW, 1, (uint8_t *)w.low);
+    out += sizeof(uint32_t[SCALES][LS__LANES]);
+    for (uint32_t i = 0; i < 8; i++) {
+        uint32_t p[8][LS__LANES], to[5][LS__LANES];
+        take_parts(&w, 4, i / 4, i % 4 * 2, p);
+        for (uint32_t lane = 0; lane < LS__LANES; lane++) {
+            uint32_t a = p[5][lane], b = p[6][lane], c = p[7][lane];
+            to[0][lane] = p[0][lane] | (a & 0x07070707) << 5;
+            to[1][lane] = p[1][lane] | (a & 0x18181818) << 2 | (c & 0x08080808) << 4;
+            to[2][lane] = p[2][lane] | (b & 0x07070707) << 5;
+            to[3][lane] = p[3][lane] | (b & 0x18181818) << 2 | (c & 0x10101010) << 3;
+            to[4][lane] = p[4][lane] | (c & 0x07070707) << 5;
+        }
+        memcpy(out, to, sizeof to);
+        out += sizeof to;
+    }
+}
+
+/* The scales become bytes. */
+static void lay_q3_k(const uint8_t *rows, uint64_t row_bytes, uint32_t lanes, uint8_t *out)
+{
+    enum { HIGH = 8, LOW = 16, SCALES = 3 };
+    laid_words w = {0};
+    uint32_t packed[SCALES][LS__LANES] = {0}, scales[4][LS__LANES];
+    turn_words(rows, row_bytes, lanes, HIGH, 1, (uint8_t *)w.high);
+    turn_words(rows + HIGH * 4, row_bytes, lanes, LOW, 1, (uint8_t *)w.low);
+    turn_words(rows + (HIGH + LOW) * 4, row_bytes, lanes, SCALES, 1, (uint8_t *)packed);
+    for (uint32_t i = 0; i < 4; i++)
+        for (uint32_t lane = 0; lane < LS__LANES; lane++) {
+            uint32_t low = packed[i % 2][lane] >> i / 2 * 4 & 0x0f0f0f0f;
+            uint32_t more = low | (packed[2][lane] >> i * 2 & 0x03030303) << 4;
+            scales[i][lane] = ((more | 0x80808080) - 0x20202020) ^ 0x80808080;
+        }
+    memcpy(out, scales, sizeof scales);
+    out += sizeof scales;
+    for (uint32_t i = 0; i < 8; i++) {
+        uint32_t p[8][LS__LANES], to[3][LS__LANES];
+        take_parts(&w, 2, i / 4, i % 4 * 2, p);
+        for (uint32_t lane = 0; lane < LS__LANES; lane++) {
+            uint32_t a = p[6][lane], b = p[7][lane];
+            to[0][lane] = p[0][lane] | p[1][lane] << 3 | (a & 0x03030303) << 6;
+            to[1][lane] =
+                p[2][lane] | p[3][lane] << 3 | (a & 0x04040404) << 4 | (b & 0x04040404) << 5;
+            to[2][lane] = p[4][lane] | p[5][lane] << 3 | (b & 0x03030303) << 6;
+        }
+        memcpy(out, to, sizeof to);
+        out += sizeof to;
+    }
+}
+
 static void lay_panel(const ls__matrix_form *form, const uint8_t *rows, uint64_t row_bytes,
                       uint32_t lanes, uint64_t blocks, uint8_t *out)
 {
-    uint32_t block_bytes = form->halves * 2 + form->words * 4;
+    uint32_t block_bytes = form->file_bytes;
     uint64_t per_slice = LS__SLICE / form->elements;
     for (uint64_t first = 0; first < blocks; first += per_slice) {
         uint64_t count = blocks - first < per_slice ? blocks - first : per_slice;
@@ -209,6 +287,10 @@ static void lay_panel(const ls__matrix_form *form, const uint8_t *rows, uint64_t
             turn_halves(rows + form->scale_byte, row_bytes, lanes, form->halves, 1, out);
             if (form->type == LS_GGUF_TYPE_Q6_K)
                 lay_q6_k(rows + form->integer_byte, row_bytes, lanes, words);
+            else if (form->type == LS_GGUF_TYPE_Q5_K)
+                lay_q5_k(rows + form->integer_byte, row_bytes, lanes, words);
+            else if (form->type == LS_GGUF_TYPE_Q3_K)
+                lay_q3_k(rows + form->integer_byte, row_bytes, lanes, words);
             else
                 turn_words(rows + form->integer_byte, row_bytes, lanes, form->words, 1, words);
             if (form->has_fifth_bits)
@@ -247,7 +329,7 @@ void ls__matrix_lay(const ls__matrix_form *form, const void *data, uint64_t colu
                     uint64_t first, uint64_t count, void *out)
 {
     uint64_t blocks = columns / form->elements;
-    uint64_t row_bytes = blocks * (form->halves * 2 + form->words * 4);
+    uint64_t row_bytes = blocks * form->file_bytes;
     uint64_t bytes = panel_bytes(form, columns);
     for (uint64_t p = 0; p < count; p++) {
         uint8_t *panel = (uint8_t *)out + p * bytes;

@@ -4,10 +4,13 @@
  * so all that lanes read at once lies side by side. A panel is its slices of 256 elements one after
  * another; a slice is, for each of its blocks, the scales (halves: scale, then minimum), then for
  * each block the integers (words of 4 bytes). Each half or word is there 32 times, once a lane.
- * Rows that a panel lacks are zeros. The bytes are those of the file in another order, of Q6_K's
- * words in the one they are used in, so that memory is read forwards; in the word
- * that holds the fifth bits of Q5_0 and Q5_1 the bits are in another order, too: bit 4k + j, of
- * element 4k + j, is bit 8j + k.
+ * Rows that a panel lacks are zeros. The bytes are those of the file in another order, but
+ *
+ * - in the word that holds the fifth bits of Q5_0 and Q5_1 the bits are in another order, too: bit
+ *   4k + j, of element 4k + j, is bit 8j + k;
+ * - words of Q6_K are in the order they are used in, so that memory is read forwards;
+ * - so are those of Q3_K and Q5_K, and their low and high bits lie side by side, as many of them as
+ *   there is space in a byte; scales of Q3_K are signed bytes, so that a block has a word more.
  *
  * F32, F16 and BF16 have no blocks: a panel is [elements][32], the elements of a slice in the order
  * k mod 8, k / 8.
@@ -32,7 +35,8 @@ typedef struct ls__matrix_form {
     ls_gguf_type type;
     uint32_t elements;                 /* of a block */
     uint32_t halves;                   /* of a block: scale, or scale and minimum */
-    uint32_t words;                    /* of a block's integers */
+    uint32_t words;                    /* of a block's integers, laid out */
+    uint32_t file_bytes;               /* a block of the file */
     uint32_t scale_byte, integer_byte; /* where they are in a block of the file */
     uint32_t group;                    /* elements that share a scale within the block; 0: none */
     uint32_t offset;                   /* bytes of words are the integers plus this */

@@ -80,7 +80,7 @@ static uint16_t random_half(ls__rng *rng) /* finite, to 4 in magnitude */
 /* Blocks of a file: random bytes, but finite scales. */
 static uint8_t *random_matrix(ls__rng *rng, const ls__matrix_form *form, size_t elements)
 {
-    size_t block_bytes = form->halves * 2 + form->words * 4, blocks = elements / form->elements;
+    size_t block_bytes = form->file_bytes, blocks = elements / form->elements;
     if (form->type == LS_GGUF_TYPE_F32)
         return (uint8_t *)random_floats(rng, elements);
     uint8_t *bytes = allocate(blocks * block_bytes);
@@ -191,7 +191,7 @@ static void check_matrix(ls_gguf_type type, uint32_t elements, uint32_t rows, ui
     bool is_float = form->elements == 1;
     uint32_t block = is_float ? 32 : form->elements, blocks = elements / block;
     uint32_t padded = (columns + tile - 1) / tile * tile;
-    size_t row_bytes = elements / form->elements * (form->halves * 2 + form->words * 4);
+    size_t row_bytes = elements / form->elements * form->file_bytes;
     uint8_t *matrix = random_matrix(&rng, form, (size_t)rows * elements);
     float *x = random_floats(&rng, (size_t)padded * elements);
     size_t laid_bytes = ls__matrix_bytes(form, elements, rows),
