@@ -280,8 +280,10 @@ static ls_status run_command(chat *c, const char *line, ls_error *error)
                         LS__STR_ARG(name));
     if (ls__str_is(name, "/system"))
         return ls__cli_conversation_set_system(&c->conversation, rest, error);
-    if (ls__str_is(name, "/save"))
-        return ls__cli_conversation_save(&c->conversation, rest, error);
+    if (ls__str_is(name, "/save")) {
+        ls_status status = ls__cli_model_check_output(&c->model, NULL, rest, error);
+        return status == LS_OK ? ls__cli_conversation_save(&c->conversation, rest, error) : status;
+    }
     if (ls__str_is(name, "/load"))
         return ls__cli_conversation_load(&c->conversation, rest, error);
     if (!*rest && ls__str_is(name, "/help"))

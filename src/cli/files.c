@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/files.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "base/mem.h"
@@ -43,6 +46,30 @@ static void add_read(void *context, const char *path)
     add(context, path, false);
 }
 
+/* The parts of a split model behind the first, up to one that is missing. */
+static void add_other_parts(ls__cli_files *files, const char *path)
+{
+    enum { SUFFIX = sizeof "-00001-of-00002.gguf" - 1 };
+    uint32_t count = 0;
+    int read = 0;
+    size_t length = strlen(path);
+    char *part = length >= SUFFIX ? ls__mem_strdup(path) : NULL;
+    if (part &&
+        (sscanf(part + length - SUFFIX, "-00001-of-%5" SCNu32 ".gguf%n", &count, &read) != 1 ||
+         read != SUFFIX))
+        count = 0;
+    for (uint32_t i = 2; i <= count; i++) {
+        char number[16];
+        snprintf(number, sizeof number, "-%05" PRIu32, i);
+        memcpy(part + length - SUFFIX, number, 6);
+        struct stat info;
+        if (stat(part, &info) != 0)
+            break;
+        add(files, part, false);
+    }
+    ls__mem_free(part);
+}
+
 void ls__cli_files_read(ls__cli_files *files, const char *path)
 {
     bool is_source = path && (ls__str_ends_in(path, ".kc") || ls__str_ends_in(path, ".v") ||
@@ -51,6 +78,8 @@ void ls__cli_files_read(ls__cli_files *files, const char *path)
         ls__source_visit_files(path, add_read, files);
     else
         add(files, path, false);
+    if (path && ls__str_ends_in(path, ".gguf"))
+        add_other_parts(files, path);
 }
 
 void ls__cli_files_write(ls__cli_files *files, const char *path)

@@ -14,7 +14,8 @@ typedef struct ls__cli_files {
     bool failed; /* memory ran out */
 } ls__cli_files;
 
-/* `path` may be NULL: no file. It is copied. What a source (.kc, .v, .sv) includes is read, too. */
+/* `path` may be NULL: no file. It is copied. What a source (.kc, .v, .sv) includes is read, too, as
+ * are all parts of a split model (.gguf). */
 void ls__cli_files_read(ls__cli_files *files, const char *path);
 void ls__cli_files_write(ls__cli_files *files, const char *path);
 

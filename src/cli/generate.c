@@ -290,8 +290,8 @@ int ls__cli_generate(int argc, char **argv)
         return LS__EXIT_USAGE;
     ls__cli_catch_signals();
     ls__digester_init(&r.digester);
-    ls_status status = LS_OK;
-    if (r.logprobs_file)
+    ls_status status = ls__cli_model_check_output(&r.model, NULL, r.logprobs_file, &error);
+    if (status == LS_OK && r.logprobs_file)
         status = ls__os_check_writable(r.logprobs_file, &error);
     if (status == LS_OK)
         status = load(&r, &error);

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/status.h"
 #include "cli/cli.h"
+#include "cli/files.h"
 
 enum {
     KEY_CONTEXT = 0x1000,
@@ -157,23 +158,54 @@ static ls_status read_template(ls__cli_model *m, const ls_gguf *gguf, ls_error *
     return ls_chat_template_create(text, (size_t)length, &m->chat_template, error);
 }
 
-ls_status ls__cli_model_open(ls__cli_model *m, bool needs_template, ls_error *error)
+ls_status ls__cli_model_fail(ls_error *error, ls_status code, const char *path)
+{
+    char where[sizeof error->where];
+    memcpy(where, error->where, sizeof where);
+    return where[0] ? ls__fail_where(error, code, "%s: %s", path, where)
+                    : ls__fail_where(error, code, "%s", path);
+}
+
+ls_status ls__cli_model_check_output(const ls__cli_model *m, const char *input, const char *output,
+                                     ls_error *error)
+{
+    ls__cli_files files = {0};
+    ls__cli_files_read(&files, m->path);
+    ls__cli_files_read(&files, input);
+    ls__cli_files_write(&files, output);
+    ls_status status = ls__cli_files_check(&files, error);
+    ls__cli_files_finish(&files);
+    return status;
+}
+
+/* What is wrong with the file is said with its name. */
+static ls_status load_model(ls__cli_model *m, const ls_gguf *gguf, ls_error *error)
 {
     ls_model_params params = LS_MODEL_PARAMS_INIT;
-    ls_gguf *gguf = NULL;
-    ls_status status = ls_gguf_open(m->path, &gguf, error);
-    if (status == LS_OK)
-        status = ls_tokenizer_create(gguf, &m->tokenizer, error);
-    if (status == LS_OK && needs_template)
-        status = read_template(m, gguf, error);
-    if (status == LS_OK)
-        status = open_device(m, error);
     params.device = m->device;
     params.gguf = gguf;
     params.checked = m->checked;
     params.max_shard_bytes = m->max_shard_bytes;
+    ls_status status = ls_model_load(&params, &m->model, error);
+    bool of_file = status == LS_E_UNSUPPORTED || status == LS_E_NOT_FOUND || status == LS_E_FORMAT;
+    return of_file ? ls__cli_model_fail(error, status, m->path) : status;
+}
+
+ls_status ls__cli_model_open(ls__cli_model *m, bool needs_template, ls_error *error)
+{
+    ls_gguf *gguf = NULL;
+    ls_status status = ls_gguf_open(m->path, &gguf, error);
+    if (status == LS_OK) {
+        status = ls_tokenizer_create(gguf, &m->tokenizer, error);
+        if (status != LS_OK)
+            ls__cli_model_fail(error, status, m->path);
+    }
+    if (status == LS_OK && needs_template)
+        status = read_template(m, gguf, error);
     if (status == LS_OK)
-        status = ls_model_load(&params, &m->model, error);
+        status = open_device(m, error);
+    if (status == LS_OK)
+        status = load_model(m, gguf, error);
     ls_gguf_destroy(&gguf);
     if (status != LS_OK)
         return status;
@@ -181,9 +213,11 @@ ls_status ls__cli_model_open(ls__cli_model *m, bool needs_template, ls_error *er
     m->vocabulary.struct_size = sizeof m->vocabulary;
     ls_model_describe(m->model, &m->info);
     ls_tokenizer_describe(m->tokenizer, &m->vocabulary);
-    if (m->vocabulary.token_count > m->info.vocabulary) /* rows without a name are padding */
-        return ls__fail(error, LS_E_FORMAT, "%" PRIu32 " tokens have a name, but %" PRIu32 " a row",
-                        m->vocabulary.token_count, m->info.vocabulary);
+    if (m->vocabulary.token_count > m->info.vocabulary) { /* rows without a name are padding */
+        ls__fail(error, LS_E_FORMAT, "%" PRIu32 " tokens have a name, but %" PRIu32 " a row",
+                 m->vocabulary.token_count, m->info.vocabulary);
+        return ls__cli_model_fail(error, LS_E_FORMAT, m->path);
+    }
     return LS_OK;
 }
 

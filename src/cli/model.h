@@ -46,6 +46,12 @@ ls_status ls__cli_model_open(ls__cli_model *model, bool needs_template, ls_error
 ls_status ls__cli_model_session(const ls__cli_model *model, ls_session **session, ls_error *error);
 void ls__cli_model_close(ls__cli_model *model);
 
+/* Adds to a failure which model file it is about. */
+ls_status ls__cli_model_fail(ls_error *error, ls_status code, const char *path);
+/* Fails when `output` is a file of the model or `input`; either may be NULL. */
+ls_status ls__cli_model_check_output(const ls__cli_model *model, const char *input,
+                                     const char *output, ls_error *error);
+
 /* Tokens; begins as zeros. */
 typedef struct ls__cli_tokens {
     uint32_t *ids;

@@ -16,7 +16,6 @@
 #include "base/os.h"
 #include "base/status.h"
 #include "cli/cli.h"
-#include "cli/files.h"
 #include "cli/exp.h"
 #include "cli/logits_file.h"
 #include "cli/wait.h"
@@ -331,17 +330,6 @@ static ls_status run(measure *m, ls_error *error)
     return status;
 }
 
-static ls_status check_files(const measure *m, ls_error *error)
-{
-    ls__cli_files files = {0};
-    ls__cli_files_read(&files, m->model.path);
-    ls__cli_files_read(&files, m->text);
-    ls__cli_files_write(&files, m->save);
-    ls_status status = ls__cli_files_check(&files, error);
-    ls__cli_files_finish(&files);
-    return status;
-}
-
 int ls__cli_perplexity(int argc, char **argv)
 {
     measure m = {.model = {.context = DEFAULT_WINDOW}};
@@ -349,7 +337,7 @@ int ls__cli_perplexity(int argc, char **argv)
     if (argp_parse(&arguments, argc, argv, 0, NULL, &m) != 0)
         return LS__EXIT_USAGE;
     ls__cli_catch_signals();
-    ls_status status = check_files(&m, &error);
+    ls_status status = ls__cli_model_check_output(&m.model, m.text ? m.text : m.kl, m.save, &error);
     if (status == LS_OK)
         status = run(&m, &error);
     ls__os_writer_abort(&m.writer);

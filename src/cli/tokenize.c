@@ -11,6 +11,7 @@
 #include "base/os.h"
 #include "base/status.h"
 #include "cli/cli.h"
+#include "cli/model.h"
 #include "lockstep/tokenizer.h"
 
 enum { KEY_NO_BOS = 256, KEY_NO_SPECIAL, KEY_LOSSY, KEY_IDS, KEY_JSON, KEY_COUNT, KEY_DECODE };
@@ -276,11 +277,8 @@ int ls__cli_tokenize(int argc, char **argv)
     ls_status status = ls_gguf_open(r.model, &gguf, &error);
     if (status == LS_OK) {
         status = ls_tokenizer_create(gguf, &t, &error);
-        if (status != LS_OK && error.where[0]) {
-            char key[sizeof error.where];
-            memcpy(key, error.where, sizeof key);
-            ls__fail_where(&error, status, "%s: %s", r.model, key);
-        }
+        if (status != LS_OK)
+            ls__cli_model_fail(&error, status, r.model);
     }
     ls_gguf_destroy(&gguf);
     if (status == LS_OK)

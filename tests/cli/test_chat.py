@@ -83,6 +83,7 @@ class Pipe(cli.Case):
     def test_wrong_input(self):
         for line, says in {"/nothing": "there is no command /nothing", "/save": "/save needs the name of a file",
                            "/load absent.json": "absent.json", "/save absent/file": "absent",
+                           "/save ./model.gguf": "both read and written",
                            "/load saxpy.kc": "no JSON list", "/regenerate": "there is no answer yet",
                            "/quit now": "there is no command", "a\0b": "zero byte"}.items():
             answers, said = self.chat(line + "\n/quit\n", status=1)

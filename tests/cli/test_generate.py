@@ -116,6 +116,21 @@ class Generate(cli.Case):
         self.bad(*MODEL, "-p", "x", "--device", "none", says="none")
         self.bad("generate", "-m", "absent.gguf", "-p", "x", says="absent.gguf")
         self.bad("generate", "-m", "saxpy.kc", "-p", "x", says="no GGUF file")
+        self.bad(*MODEL, "-p", "x", "--logprobs", "1", "--logprobs-file", "model.gguf", says="both read and written")
+        model = self.path("model.gguf").read_bytes()
+        for key in (b"llama.block_count", b"tokenizer.ggml.tokens", b"output_norm.weight"):
+            self.path("less.gguf").write_bytes(model.replace(key, b"x" * len(key)))
+            self.bad("generate", "-m", "less.gguf", "-p", "x", says=[key.decode(), "less.gguf"])
+
+    def test_parts_of_a_model_stay(self):
+        """No part of a split model is written over."""
+        for number in (1, 2, 3):
+            self.write(f"a-0000{number}-of-00003.gguf", "a part")
+        for part in ("a-00001-of-00003.gguf", "a-00003-of-00003.gguf"):
+            self.bad("generate", "-m", "a-00001-of-00003.gguf", "-p", "x", "--logprobs", "1", "--logprobs-file", part,
+                     says=f"'{part}' is both read and written")
+            self.bad("perplexity", "-m", "a-00001-of-00003.gguf", "-f", "saxpy.kc", "--save-logits", part,
+                     says=f"'{part}' is both read and written")
 
 
 if __name__ == "__main__":
