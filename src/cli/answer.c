@@ -30,17 +30,19 @@ static void print_visible(const char *text, size_t length)
     ls__strbuf_finish(&line);
 }
 
-static void show(ls__cli_answer *a, size_t length)
+/* False when standard output cannot be written, which is said. */
+static bool show(ls__cli_answer *a, size_t length)
 {
     if (isatty(STDOUT_FILENO))
         print_visible(a->pending.text, length);
     else
         fwrite(a->pending.text, 1, length, stdout);
-    fflush(stdout);
+    bool shown = ls__cli_check_output();
     if (a->keeps)
         ls__strbuf_append(&a->kept, a->pending.text, length);
     memmove(a->pending.text, a->pending.text + length, a->pending.length - length);
     a->pending.length -= length;
+    return shown;
 }
 
 /* Bytes at the end of `pending` that may be the beginning of a stop text. */
@@ -77,8 +79,10 @@ ls_status ls__cli_answer_add(ls__cli_answer *a, const ls_token *token, bool *end
     if (a->pending.length) {
         const char *stop = find_stop(a);
         *ended = stop != NULL;
-        show(a, stop ? (size_t)(stop - a->pending.text)
-                     : (size_t)ls_utf8_whole(a->pending.text, a->pending.length - held_back(a)));
+        size_t whole =
+            stop ? (size_t)(stop - a->pending.text)
+                 : (size_t)ls_utf8_whole(a->pending.text, a->pending.length - held_back(a));
+        *ended |= !show(a, whole);
         if (stop)
             a->pending.length = 0;
     }

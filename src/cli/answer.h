@@ -24,7 +24,7 @@ typedef struct ls__cli_answer {
 void ls__cli_stop_option(const struct argp_state *state, ls__cli_answer *answer, const char *text);
 
 /* Shows a token more, as far as it can be shown. Control tokens have no text. *ended: a stop text
- * has come, which is not shown, and nothing follows. */
+ * has come, which is not shown, or nobody can be shown anything any more; nothing follows. */
 ls_status ls__cli_answer_add(ls__cli_answer *answer, const ls_token *token, bool *ended,
                              ls_error *error);
 /* Shows what is left; another answer may follow. */

@@ -299,6 +299,8 @@ int ls__cli_generate(int argc, char **argv)
         status = generate(&r, &error);
     if (status == LS_OK)
         status = print_numbers(&r, &error);
+    if (status != LS_OK && r.tokens.count > r.prompt_count)
+        fputc('\n', stderr); /* the text has no end of a line */
     finish(&r);
     return ls__cli_end(status, &error);
 }

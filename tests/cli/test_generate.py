@@ -104,6 +104,26 @@ class Generate(cli.Case):
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=True)
         self.assertRegex(result.stderr.decode(), r"prompt: 11 tokens, .* generated: 3 tokens")
 
+    def test_nobody_reads(self):
+        """Nothing is computed for a reader that has left, or a full disk."""
+        options = [*MODEL, "-p", "Hello", "-n", "200", "--logit-bias", "265:-inf", "-v"]
+        reading, writing = os.pipe()
+        os.close(reading)
+        result = subprocess.run([cli.COMMAND, *options], cwd=self.folder, stdout=writing, stderr=subprocess.PIPE)
+        os.close(writing)
+        self.assertEqual(result.returncode, 141, result)
+        self.assertRegex(result.stderr.decode(), r"generated: [1-9] tokens")
+        with open("/dev/full", "wb") as full:
+            result = subprocess.run([cli.COMMAND, *options], cwd=self.folder, stdout=full, stderr=subprocess.PIPE)
+        self.assertEqual(result.returncode, 1, result)
+        self.assertRegex(result.stderr.decode(), r"(?s)standard output: No space left.*generated: [1-9] tokens")
+
+    def test_full_context(self):
+        """What there is was shown; the message has a line of its own."""
+        result = self.run_command(*MODEL, "-p", "Hello", "-n", "9", "--context", "4", "--logit-bias", "265:-inf")
+        self.assertEqual((result.returncode, result.stdout != ""), (1, True))
+        self.assertRegex(result.stderr, r"\A\nlockstep: .* the context of 4")
+
     def test_wrong_input(self):
         self.bad("generate", "-p", "x", says="a model is needed", status=2)
         self.bad(*MODEL, "text", says="'text' is not expected", status=2)
