@@ -148,6 +148,7 @@ LS_API ls_status ls_device_destroy(ls_device **device, ls_error *error);
 /* process-unique, from 1, never reused */
 LS_API uint64_t ls_device_number(const ls_device *device);
 LS_API const char *ls_device_name(const ls_device *device); /* as in ls_device_info */
+LS_API const char *ls_device_description(const ls_device *device); /* the same */
 LS_API bool ls_device_is_lost(const ls_device *device);     /* a submission ended indeterminate */
 
 /* Limits and features as data; 0 or false = unsupported. Portable minimum in brackets: every device

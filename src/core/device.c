@@ -228,6 +228,11 @@ const ls_caps *ls_device_caps(const ls_device *device)
     return &device->caps;
 }
 
+const char *ls_device_description(const ls_device *device)
+{
+    return device->description;
+}
+
 const char *ls_device_cache_path(const ls_device *device)
 {
     return device->cache_path;

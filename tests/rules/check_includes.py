@@ -47,6 +47,7 @@ ALLOWED = {
     # What the commands sim and cosim share: configuration, waveforms. Through public headers only.
     "testbench": ["public", "base"],
     "bundle": ["public", "base"],
+    "tune": ["public", "base"],
     "conform": ["public", "base"],
     "cli": ["public", "base", "conform", "testbench"],
 }

@@ -36,8 +36,11 @@ static uint32_t list_kind(bool software, ls_device_info *infos, uint32_t capacit
         ls__list_missing(&list, "CUDA", error.message);
     for (uint32_t i = 0; there && i < driver->physical_count; i++) {
         const ls__cuda_physical *physical = &driver->physical[i];
+        char description[128]; /* what is kept for a device ends with its driver */
+        snprintf(description, sizeof description, "%.100s, CUDA %u.%u", physical->description,
+                 (unsigned)driver->version / 1000, (unsigned)driver->version % 1000 / 10);
         if (physical->software == software)
-            ls__list_device(&list, i, software, physical->description, physical->missing);
+            ls__list_device(&list, i, software, description, physical->missing);
     }
     return list.count;
 }
