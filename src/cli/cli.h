@@ -25,6 +25,7 @@ enum {
 
 /* Subcommands: argv[0] is the name to show, "lockstep run". Return the exit status. */
 int ls__cli_run(int argc, char **argv);
+int ls__cli_tune(int argc, char **argv);
 int ls__cli_compile(int argc, char **argv);
 int ls__cli_bundle(int argc, char **argv);
 int ls__cli_devices(int argc, char **argv);
@@ -85,6 +86,9 @@ ls_status ls__cli_parse_tier(const char *text, ls_tier *tier, ls_error *error);
  * Compile errors and warnings are printed to standard error. `cache` as in ls_compile_params. */
 ls_status ls__cli_load_module(const char *path, const ls_define *defines, uint32_t define_count,
                               const char *cache, ls_module **module, ls_error *error);
+/* The same for one that has been loaded: nothing is printed once more. */
+ls_status ls__cli_load_again(const char *path, const ls_define *defines, uint32_t define_count,
+                             const char *cache, ls_module **module, ls_error *error);
 
 /* Appends the folder where devices keep compiled code when none is named: $XDG_CACHE_HOME/lockstep
  * or ~/.cache/lockstep. Nothing where there is no such place. */

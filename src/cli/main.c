@@ -17,6 +17,7 @@ static const struct command {
     int (*run)(int argc, char **argv);
 } commands[] = {
     {"run", ls__cli_run},
+    {"tune", ls__cli_tune},
     {"compile", ls__cli_compile},
     {"bundle", ls__cli_bundle},
     {"devices", ls__cli_devices},
@@ -56,7 +57,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         if (!choice->command)
             ls__cli_usage_error(
                 state,
-                "there is no command '%s', only run, compile, bundle, devices, conform, "
+                "there is no command '%s', only run, tune, compile, bundle, devices, conform, "
                 "sim, cosim, generate, chat, verify, perplexity, bench-llm, inspect and tokenize",
                 text);
         choice->first = state->next - 1;
@@ -65,7 +66,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         return 0;
     case ARGP_KEY_NO_ARGS:
         argp_error(state,
-                   "a command is needed: run, compile, bundle, devices, conform, sim, cosim, "
+                   "a command is needed: run, tune, compile, bundle, devices, conform, sim, cosim, "
                    "generate, chat, verify, "
                    "perplexity, bench-llm, inspect or tokenize");
         return 0;
@@ -80,6 +81,7 @@ static const struct argp arguments = {
     .doc = "Runs data-parallel programs, with the same bits on every backend.\n\n"
            "Commands (each has --help):\n"
            "  run        compile a kernel and run it on data\n"
+           "  tune       find the workgroup sizes a device runs fastest\n"
            "  compile    show or save what a kernel compiles to\n"
            "  bundle     compile a kernel ahead, for programs in C\n"
            "  devices    list the devices and what they can do\n"

@@ -23,6 +23,7 @@
 #include "cli/cli.h"
 #include "cli/wait.h"
 #include "lockstep/launch.h"
+#include "lockstep/tune.h"
 
 #define MAX_REPORTS 100 /* lines printed; all are counted */
 
@@ -35,6 +36,9 @@ typedef struct output {
 typedef struct session {
     const ls__cli_job *job;
     ls_module *module;
+    ls_module *tuned; /* the same with what the tuner has kept; NULL: it has nothing */
+    ls_define values[LS_TUNE_MAX_CANDIDATES]; /* then these; names belong to `module` */
+    uint32_t value_count;
     ls__cli_binding binding;
     ls__strbuf cache; /* path; empty: none */
     ls_device *device;
@@ -219,6 +223,52 @@ static ls_status open_device(session *s, ls_error *error)
     return ls__cli_open_device(&params, job->quiet, &s->device, error);
 }
 
+/* The values that the tuner has kept for this kernel and device. */
+static ls_status find_tuned(session *s, ls_error *error)
+{
+    const ls__cli_job *job = s->job;
+    ls_tuned_params params = LS_TUNED_PARAMS_INIT;
+    params.module = s->module;
+    params.kernel = s->binding.kernel.name;
+    params.defines = job->defines;
+    params.define_count = job->define_count;
+    params.unchecked = job->unchecked;
+    return job->untuned ? LS_OK
+                        : ls_tuned_specs(s->device, &params, s->values, LS_TUNE_MAX_CANDIDATES,
+                                         &s->value_count, error);
+}
+
+/* Compiles the program anew with them. Parameters are what they were: the tuner saw to it, and what
+ * was bound must not be taken for something else. */
+static ls_status use_tuned(session *s, ls_error *error)
+{
+    const ls__cli_job *job = s->job;
+    const ls_kernel_info *old = &s->binding.kernel;
+    ls_kernel_info info;
+    ls_status status = find_tuned(s, error);
+    if (status != LS_OK || !s->value_count)
+        return status;
+    ls_define *defines = ls__mem_alloc((size_t)job->define_count + s->value_count, sizeof *defines);
+    if (!defines)
+        return ls__fail_oom(error, s->value_count * sizeof *defines);
+    for (uint32_t i = 0; i < job->define_count; i++)
+        defines[i] = job->defines[i];
+    for (uint32_t i = 0; i < s->value_count; i++)
+        defines[job->define_count + i] = s->values[i];
+    status = ls__cli_load_again(job->file, defines, job->define_count + s->value_count,
+                                s->cache.text, &s->tuned, error);
+    ls__mem_free(defines);
+    if (status == LS_OK)
+        status = ls_module_find_kernel(s->tuned, old->name, &info, error);
+    if (status == LS_OK &&
+        (info.param_count != old->param_count || info.buffer_count != old->buffer_count ||
+         info.scalar_bytes != old->scalar_bytes))
+        status = ls__fail(error, LS_E_STATE, "'%s' has changed meanwhile", job->file);
+    if (status == LS_OK)
+        s->binding.kernel = info;
+    return status;
+}
+
 static ls_status create_buffer(session *s, const ls_param_info *param, ls_error *error)
 {
     const ls__cli_array *array = &s->binding.arrays[param->buffer];
@@ -263,9 +313,10 @@ static ls_status build_program(session *s, const ls_kernel **kernel, ls_error *e
     params.unchecked = s->job->unchecked;
     params.lower = s->job->lower;
     params.tier = s->job->tier;
-    ls_status status = ls_device_supports(s->device, s->module, s->binding.kernel.name, error);
+    const ls_module *module = s->tuned ? s->tuned : s->module;
+    ls_status status = ls_device_supports(s->device, module, s->binding.kernel.name, error);
     if (status == LS_OK)
-        status = ls_program_create(s->device, s->module, &params, &s->program, error);
+        status = ls_program_create(s->device, module, &params, &s->program, error);
     if (status == LS_OK)
         status = ls_program_kernel(s->program, s->binding.kernel.name, kernel, error);
     return status;
@@ -313,6 +364,8 @@ static ls_status set_up(session *s, ls_error *error)
         status = ls_trace_begin(s->device, error);
         s->tracing = status == LS_OK;
     }
+    if (status == LS_OK)
+        status = use_tuned(s, error);
     if (status == LS_OK)
         status = build_program(s, &kernel, error);
     if (status == LS_OK)
@@ -431,6 +484,14 @@ static void print_summary(const session *s)
     ls__cli_print_line(stdout, "%s: ran %s lane%s%s on %s in %.1f ms", s->binding.kernel.name, size,
                        strcmp(size, "1") == 0 ? "" : "s", times, ls_device_name(s->device),
                        (double)s->receipt.execution_host_ns / 1e6);
+    if (s->value_count) {
+        ls__strbuf text = {0};
+        for (uint32_t i = 0; i < s->value_count; i++)
+            ls__strbuf_printf(&text, "%s%s=%lld", i ? " " : "", s->values[i].name,
+                              (long long)s->values[i].value);
+        ls__cli_print_line(stdout, "tuned: %s", text.text ? text.text : "");
+        ls__strbuf_finish(&text);
+    }
     for (uint32_t i = 0; i < s->job->save_count; i++) {
         char text[256];
         const output *out = &s->outputs[i];
@@ -460,6 +521,7 @@ static void tear_down(session *s)
     ls_device_destroy(&s->device, NULL);
     ls__strbuf_finish(&s->cache);
     ls__cli_bind_finish(&s->binding);
+    ls_module_destroy(&s->tuned);
     ls_module_destroy(&s->module);
     ls__mem_free(s->outputs);
     ls__mem_free(s->ranges);

@@ -25,7 +25,7 @@ typedef struct ls__cli_job {
     uint32_t define_count;
     ls_schedule schedule;
     uint64_t seed;
-    bool sanitize, out_of_bounds, unchecked, quiet, no_cache;
+    bool sanitize, out_of_bounds, unchecked, untuned, quiet, no_cache;
     uint32_t threads;       /* 0: the device's default */
     uint64_t time_limit_ns; /* 0: none */
     uint64_t budget_bytes;  /* 0: the device's default */

@@ -13,7 +13,7 @@
 
 static ls_status compile(const char *path, const char *text, size_t length,
                          const ls_define *defines, uint32_t define_count, const char *cache,
-                         ls_module **module, ls_error *error)
+                         bool print, ls_module **module, ls_error *error)
 {
     ls_compile_params params = LS_COMPILE_PARAMS_INIT;
     ls_diagnostics *diagnostics = NULL;
@@ -25,9 +25,9 @@ static ls_status compile(const char *path, const char *text, size_t length,
     params.cache_path = cache;
     ls_status status = ls_module_compile(&params, module, &diagnostics, error);
     uint32_t count = ls_diagnostics_count(diagnostics);
-    if (count)
+    if (count && print)
         fputs(ls_diagnostics_text(diagnostics), stderr);
-    if (status == LS_E_COMPILE && count) { /* they have just been shown */
+    if (status == LS_E_COMPILE && count && print) { /* they have just been shown */
         uint32_t errors = 0;
         for (uint32_t i = 0; i < count; i++) {
             ls_diagnostic diagnostic;
@@ -40,8 +40,8 @@ static ls_status compile(const char *path, const char *text, size_t length,
     return status;
 }
 
-ls_status ls__cli_load_module(const char *path, const ls_define *defines, uint32_t define_count,
-                              const char *cache, ls_module **module, ls_error *error)
+static ls_status load(const char *path, const ls_define *defines, uint32_t define_count,
+                      const char *cache, bool print, ls_module **module, ls_error *error)
 {
     void *bytes;
     size_t size;
@@ -64,7 +64,7 @@ ls_status ls__cli_load_module(const char *path, const ls_define *defines, uint32
     else if (is_binary)
         status = ls_module_decode(bytes, size, module, error);
     else
-        status = compile(path, bytes, size, defines, define_count, cache, module, error);
+        status = compile(path, bytes, size, defines, define_count, cache, print, module, error);
     if ((is_text || is_binary) && status != LS_OK) {
         char position[sizeof error->where]; /* in the file, where the reader knows one */
         memcpy(position, error->where, sizeof position);
@@ -72,4 +72,16 @@ ls_status ls__cli_load_module(const char *path, const ls_define *defines, uint32
     }
     ls__mem_free(bytes);
     return status;
+}
+
+ls_status ls__cli_load_module(const char *path, const ls_define *defines, uint32_t define_count,
+                              const char *cache, ls_module **module, ls_error *error)
+{
+    return load(path, defines, define_count, cache, true, module, error);
+}
+
+ls_status ls__cli_load_again(const char *path, const ls_define *defines, uint32_t define_count,
+                             const char *cache, ls_module **module, ls_error *error)
+{
+    return load(path, defines, define_count, cache, false, module, error);
 }

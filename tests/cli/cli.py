@@ -58,7 +58,7 @@ def commands_in(text):
     joined = re.sub(r"\\\n[ *]*", " ", text)
     lines = (re.sub(r"^[ *$]*", "", line) for line in joined.splitlines())
     return [shlex.split(line)[1:] for line in lines
-            if re.match(r"lockstep (run|compile|bundle|devices|conform|sim|cosim|inspect|tokenize|generate|chat|verify|perplexity|bench-llm)\b", line)]
+            if re.match(r"lockstep (run|tune|compile|bundle|devices|conform|sim|cosim|inspect|tokenize|generate|chat|verify|perplexity|bench-llm)\b", line)]
 
 
 # Of a build without a device that is taken when none is named.

@@ -25,7 +25,7 @@ class Help(cli.Case):
         self.good(*command, timeout=250 if command[0] == "verify" else 60)  # which compiles for all there is
 
     def texts(self):
-        for command in ([], ["run"], ["compile"], ["bundle"], ["devices"], ["conform"], ["sim"], ["cosim"], ["generate"], ["chat"], ["verify"], ["perplexity"], ["bench-llm"], ["inspect"],
+        for command in ([], ["run"], ["tune"], ["compile"], ["bundle"], ["devices"], ["conform"], ["sim"], ["cosim"], ["generate"], ["chat"], ["verify"], ["perplexity"], ["bench-llm"], ["inspect"],
                         ["tokenize"]):
             yield " ".join(command) or "lockstep", self.good(*command, "--help")
 

@@ -25,7 +25,7 @@ _lockstep()
     fi
 
     if ((COMP_CWORD == 1)); then
-        COMPREPLY=($(compgen -W "run compile bundle devices conform sim cosim generate chat verify perplexity bench-llm inspect tokenize --version $common" -- "$current"))
+        COMPREPLY=($(compgen -W "run tune compile bundle devices conform sim cosim generate chat verify perplexity bench-llm inspect tokenize --version $common" -- "$current"))
         return
     fi
     case $previous in
@@ -124,7 +124,11 @@ _lockstep()
     run)
         common+=" --kernel --global --define --save --repeat --device --time-limit --budget"
         common+=" --threads --target --tier --cache --no-cache"
-        common+=" --out-of-bounds --unchecked --lower --sanitize --schedule --trace --quiet"
+        common+=" --out-of-bounds --unchecked --untuned --lower --sanitize --schedule --trace --quiet"
+        ;;
+    tune)
+        common+=" --kernel --global --define --rounds --device --time-limit --budget --threads --target"
+        common+=" --cache --no-cache --unchecked --json"
         ;;
     compile) common+=" --emit --kernel --target --after --lower --output --define" ;;
     bundle) common+=" --output --kernel --define --target --name --lower --unchecked --check" ;;
