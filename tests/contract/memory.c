@@ -292,6 +292,45 @@ static void narrow_stores_keep_to_their_range(void **state)
     ls_buffer_destroy(&buffer);
 }
 
+/* Elements so far away that their bytes are counted beyond 64 bits do not come round again. */
+static void elements_too_far_to_count_are_out_of_range(void **state)
+{
+    fixture *f = *state;
+    static const char text[] = "kernel void far(const u32 *x, u32 *y, u64 *z)\n"
+                               "{\n"
+                               "    u64 i = global_id(0);\n"
+                               "    y[i] = x[i << 58];\n"
+                               "    z[(i << 58) + 3] = i + 5;\n"
+                               "}\n";
+    enum { LANES = 64 };
+    uint32_t values[LANES];
+    uint64_t z[4] = {0};
+    for (uint32_t i = 0; i < LANES; i++)
+        values[i] = i + 7;
+    ls_program *program = contract_program(f, text);
+    ls_buffer *buffers[3] = {contract_buffer_u32(f, values, LANES),
+                             contract_buffer_u32(f, NULL, LANES),
+                             contract_buffer(f, sizeof z, LS_MEM_NONE)};
+    ls_range ranges[3] = {WHOLE(buffers[0]), WHOLE(buffers[1]), WHOLE(buffers[2])};
+    ls_batch *batch = NULL;
+    ls_dispatch dispatch = LS_DISPATCH_INIT;
+    dispatch.kernel = contract_kernel(program, "far");
+    dispatch.global_size[0] = LANES;
+    dispatch.buffers = ranges;
+    dispatch.buffer_count = 3;
+    OK(ls_batch_create(f->device, &batch, error));
+    OK(ls_batch_dispatch(batch, &dispatch, error));
+    contract_run(f, batch);
+    for (uint32_t i = 0; i < LANES; i++)
+        contract_expect_u32(buffers[1], i, i == 0 ? 7 : 0);
+    OK(ls_buffer_read(buffers[2], 0, LS_MEM_NONE, z, sizeof z, error));
+    assert_true(z[0] == 0 && z[1] == 0 && z[2] == 0 && z[3] == 5);
+    ls_batch_destroy(&batch);
+    for (int i = 0; i < 3; i++)
+        ls_buffer_destroy(&buffers[i]);
+    ls_program_destroy(&program);
+}
+
 /* Imported memory ends where the caller's ends. */
 static void narrow_stores_keep_to_imported_memory(void **state)
 {
@@ -410,6 +449,7 @@ const struct CMUnitTest contract_memory_tests[] = {
     TEST(import_wraps_without_copy),
     TEST(narrow_stores_keep_to_their_range),
     TEST(narrow_stores_keep_to_imported_memory),
+    TEST(elements_too_far_to_count_are_out_of_range),
     TEST(host_copies_check_range_and_type),
     TEST(foreign_handles_are_refused),
     TEST(a_device_in_use_is_not_destroyed),

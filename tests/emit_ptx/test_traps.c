@@ -296,6 +296,20 @@ static void products_of_bytes_are_one_instruction(void **state)
     ls__mem_free(text);
 }
 
+/* The number of an element is compared, in one go, not an offset that may not exist. */
+static void elements_are_compared_not_offsets(void **state)
+{
+    char *text = text_of("kernel void k(u32 n, const u32 *x, u32 *y)\n"
+                         "{ u32 s = 0; for (u32 i = 0; i < n; i++) s += x[(u64)n * i + s];\n"
+                         "  y[0] = s; }\n",
+                         "sm_80", LS_OK);
+    assert_int_equal(count(text, "ld.global.nc.u32"), 1);
+    assert_int_equal(count(text, "bfe.s64"), 0);
+    assert_int_equal(count(text, "mul.hi.u64"), 0);
+    assert_int_equal(count(text, "-9223372036854775808"), 0); /* nowhere */
+    ls__mem_free(text);
+}
+
 /* A store through what LLVM takes for read-only memory would be dropped. */
 static void stores_stay(void **state)
 {
@@ -430,6 +444,7 @@ int main(void)
         cmocka_unit_test(nothing_is_contracted),
         cmocka_unit_test(division_and_root_round),
         cmocka_unit_test(products_of_bytes_are_one_instruction),
+        cmocka_unit_test(elements_are_compared_not_offsets),
         cmocka_unit_test(stores_stay),
         cmocka_unit_test(endless_loops_stay_and_look),
         cmocka_unit_test(lanes_that_wait_for_each_other_stop_together),

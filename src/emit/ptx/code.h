@@ -63,6 +63,7 @@ typedef enum given {
     GIVEN_COUNT = GIVEN_WORKGROUP_COUNT + 3
 } given;
 
+enum { LIMITS = 8 };
 typedef struct code { /* one function */
     unit u;
     generator *g;
@@ -72,7 +73,8 @@ typedef struct code { /* one function */
     lv parameters;  /* kernels: the struct of abi.h */
     lv barrier;     /* kernels: pointer to the grid barrier's counter */
     lv *values, *vars, *locals;
-    lv *limits; /* by buffer and log2 of the bytes of an access; NULL until used */
+    lv *limits; /* LIMITS for each buffer: by log2 of the bytes of an access, of offsets and of
+                   elements; NULL until used */
     lv shared;  /* all of shared memory, one object behind the other */
     uint32_t *shared_offsets, shared_bytes;
     uint32_t exchange_at; /* where in it wg_uniform's value lies */

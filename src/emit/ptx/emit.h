@@ -10,7 +10,7 @@
 #include "ir/ir.h"
 
 /* Part of cache keys: raised with every change of abi.h and of the code that a module becomes. */
-enum { LS__PTX_CODE_VERSION = 3 };
+enum { LS__PTX_CODE_VERSION = 4 };
 
 /* An ls__backend_emit. The module is verified and lowered as ls__ptx_lowering says. Equal modules
  * and targets give equal bytes. LS_E_UNSUPPORTED when libLLVM is not there. `unchecked` is taken

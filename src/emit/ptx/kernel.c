@@ -29,7 +29,7 @@ void ls__ptx_begin(code *c, generator *g, const ls__ir_function *function,
     c->values = LS__NEW_ARRAY(e->arena, lv, function->values.count);
     c->vars = LS__NEW_ARRAY(e->arena, lv, function->vars.count);
     c->locals = LS__NEW_ARRAY(e->arena, lv, function->locals.count);
-    c->limits = LS__NEW_ARRAY(e->arena, lv, 4 * (size_t)function->buffer_count);
+    c->limits = LS__NEW_ARRAY(e->arena, lv, LIMITS * (size_t)function->buffer_count);
     c->done = mk_block(u);
     mk_begin(u, u->allocas);
     c->local_index = ls__ptx_register(c, "tid.x");

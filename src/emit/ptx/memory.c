@@ -2,8 +2,10 @@
 /*
  * Loads, stores and atomics, each in its address space. An offset is in range when it is below
  * `size - bytes + 1`, computed so that it is 0 for objects that are too small; LS_NOWHERE and all
- * negative offsets are above as unsigned numbers. What is out of range is not accessed: a branch,
- * which ptxas turns into a predicate.
+ * negative offsets are above as unsigned numbers. Of an array of scalars, it is the number of the
+ * element that is compared, with how many there are: an offset that does not fit in 64 bits is then
+ * never computed. What is out of range is not accessed: a branch, which ptxas turns into a
+ * predicate.
  *
  * Buffers that a kernel only reads are written by nobody while it runs, so their loads may go
  * through the cache that no store reaches (ld.global.nc).
@@ -14,6 +16,7 @@ typedef struct place {
     lv base; /* pointer */
     lv size; /* bytes, i64 */
     uint32_t bytes;
+    lv element;    /* its number, where the offset is that times `bytes`; else NULL */
     bool known;    /* in range */
     bool constant; /* while the kernel runs */
 } place;
@@ -55,6 +58,20 @@ static lv table_of(code *c, uint32_t index)
     return *table;
 }
 
+/* The number of the element of an array of scalars, where the offset is known to be that times its
+ * bytes only as long as it exists. NULL: it is no such access. */
+static lv element_of(code *c, const ls__ir_inst *inst, uint32_t bytes)
+{
+    const ls__ir_function *function = c->u.function;
+    const ls__ir_inst *index = ls__ir_def(function, inst->args[0]);
+    if (index->op != LS_OP_INDEX || (index->flags & LS__IR_NOWRAP) || index->imm != bytes ||
+        index->imm2 != 0)
+        return NULL;
+    const ls__ir_inst *offset = ls__ir_def(function, index->args[0]);
+    bool first = offset->op == LS_OP_CONST && offset->imm == 0;
+    return first ? ls__ptx_value(c, index->args[1]) : NULL;
+}
+
 static place place_of(code *c, const ls__ir_inst *inst)
 {
     unit *u = &c->u;
@@ -62,6 +79,7 @@ static place place_of(code *c, const ls__ir_inst *inst)
     place p = {.size = ls__llvm_range_of(u, base),
                .bytes = ls__ir_mem_bytes((ls_mem)inst->mem),
                .known = (inst->flags & LS__IR_INBOUNDS) != 0};
+    p.element = element_of(c, inst, p.bytes);
     switch (base.kind) {
     case LS_BASE_BUFFER:
         p.base = u->buffers[base.index];
@@ -82,28 +100,37 @@ static place place_of(code *c, const ls__ir_inst *inst)
     return p;
 }
 
-/* Offsets below this have `bytes` bytes behind them in the object. Of a buffer it is computed once,
- * where the kernel begins. */
-static lv limit_of(code *c, const place *p, ls_base base, uint32_t bytes)
+/* Elements there are; or, where offsets are compared, how many have `bytes` bytes behind them in
+ * the object. */
+static lv make_limit(code *c, const place *p)
 {
-    enum { SIZES = 4 };
     unit *u = &c->u;
+    if (p->element)
+        return u->l->BuildUDiv(u->b, p->size, mk_i64(u, p->bytes), "");
+    return mk_intrinsic(u, "llvm.usub.sat", p->size, mk_i64(u, p->bytes - 1), NULL);
+}
+
+/* Of a buffer it is computed once, where the kernel begins. */
+static lv limit_of(code *c, const place *p, ls_base base)
+{
     if (base.kind != LS_BASE_BUFFER)
-        return mk_intrinsic(u, "llvm.usub.sat", p->size, mk_i64(u, bytes - 1), NULL);
-    uint32_t size = bytes == 1 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : 3;
-    lv *limit = &c->limits[base.index * SIZES + size];
+        return make_limit(c, p);
+    uint32_t size = p->bytes == 1 ? 0 : p->bytes == 2 ? 1 : p->bytes == 4 ? 2 : 3;
+    lv *limit = &c->limits[base.index * LIMITS + 2 * size + (p->element != NULL)];
     if (!*limit) {
         lb here = ls__ptx_enter_entry(c);
-        *limit = mk_intrinsic(u, "llvm.usub.sat", p->size, mk_i64(u, bytes - 1), NULL);
+        *limit = make_limit(c, p);
         ls__ptx_leave_entry(c, here);
     }
     return *limit;
 }
 
-static lv is_inside(code *c, const place *p, const ls__ir_inst *inst, uint32_t bytes)
+/* Where the access is, once it is known to be in range. */
+static lv pointer_to(code *c, const place *p, const ls__ir_inst *inst)
 {
-    lv offset = ls__ptx_value(c, inst->args[0]);
-    return mk_icmp(&c->u, LLVMIntULT, offset, limit_of(c, p, inst->base, bytes));
+    lv offset = p->element ? mk_mul(&c->u, p->element, mk_i64(&c->u, p->bytes))
+                           : ls__ptx_value(c, inst->args[0]);
+    return mk_at(&c->u, p->base, offset);
 }
 
 /* --- code that runs only when in range -------------------------------------------------------- */
@@ -112,7 +139,7 @@ typedef struct guarded {
     lb before, after;
 } guarded;
 
-static guarded begin_guarded(code *c, const place *p, const ls__ir_inst *inst, uint32_t bytes)
+static guarded begin_guarded(code *c, const place *p, const ls__ir_inst *inst)
 {
     unit *u = &c->u;
     guarded g = {0};
@@ -120,7 +147,8 @@ static guarded begin_guarded(code *c, const place *p, const ls__ir_inst *inst, u
         return g;
     lb inside = mk_block(u);
     g.after = mk_block(u);
-    lv condition = is_inside(c, p, inst, bytes);
+    lv number = p->element ? p->element : ls__ptx_value(c, inst->args[0]);
+    lv condition = mk_icmp(u, LLVMIntULT, number, limit_of(c, p, inst->base));
     g.before = u->l->GetInsertBlock(u->b);
     mk_cond_br(u, condition, inside, g.after);
     mk_begin(u, inside);
@@ -160,9 +188,9 @@ void ls__ptx_load(code *c, const ls__ir_inst *inst)
 {
     unit *u = &c->u;
     place p = place_of(c, inst);
-    guarded g = begin_guarded(c, &p, inst, p.bytes);
+    guarded g = begin_guarded(c, &p, inst);
     lt type = u->l->IntTypeInContext(u->e->context, 8 * p.bytes);
-    lv bits = mk_load(u, type, mk_at(u, p.base, ls__ptx_value(c, inst->args[0])), p.bytes);
+    lv bits = mk_load(u, type, pointer_to(c, &p, inst), p.bytes);
     if (p.constant)
         mark_constant(c, bits);
     bits = end_guarded(c, &g, bits);
@@ -174,8 +202,8 @@ void ls__ptx_store(code *c, const ls__ir_inst *inst)
     unit *u = &c->u;
     place p = place_of(c, inst);
     lv bits = ls__llvm_to_memory(u, inst, ls__ptx_value(c, inst->args[1]));
-    guarded g = begin_guarded(c, &p, inst, p.bytes);
-    mk_store(u, bits, mk_at(u, p.base, ls__ptx_value(c, inst->args[0])), p.bytes);
+    guarded g = begin_guarded(c, &p, inst);
+    mk_store(u, bits, pointer_to(c, &p, inst), p.bytes);
     end_guarded(c, &g, NULL);
 }
 
@@ -218,7 +246,7 @@ static lv one_atomic(code *c, const place *p, const ls__ir_inst *inst)
         [LS_ATOMIC_XCHG] = LLVMAtomicRMWBinOpXchg};
     unit *u = &c->u;
     LLVMAtomicOrdering relaxed = LLVMAtomicOrderingMonotonic;
-    lv pointer = mk_at(u, p->base, ls__ptx_value(c, inst->args[0]));
+    lv pointer = pointer_to(c, p, inst);
     lv a = ls__ptx_value(c, inst->args[1]);
     if (inst->op == LS_OP_ATOMIC)
         return u->l->BuildAtomicRMW(u->b, ops[inst->imm], pointer, a, relaxed, 0);
@@ -236,6 +264,6 @@ void ls__ptx_atomic(code *c, const ls__ir_inst *inst)
         c->values[inst->id.id] = c->u.l->ConstNull(type);
         return;
     }
-    guarded g = begin_guarded(c, &p, inst, p.bytes);
+    guarded g = begin_guarded(c, &p, inst);
     c->values[inst->id.id] = end_guarded(c, &g, one_atomic(c, &p, inst));
 }
