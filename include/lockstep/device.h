@@ -303,7 +303,8 @@ LS_API ls_status ls_buffer_read(ls_buffer *buffer, uint64_t offset, ls_mem eleme
     X(graph_launches, "prepared batches launched as one graph (cuda)")                             \
     X(device_waits, "waits for the device while submissions ran (cuda)")                           \
     X(driver_cache_hits, "modules or pipelines whose machine code the driver had kept")            \
-    X(driver_cache_misses, "modules or pipelines that the driver made machine code of")
+    X(driver_cache_misses, "modules or pipelines that the driver made machine code of")            \
+    X(programs_hurried, "programs whose optimised code was made quickly, being too long")
 typedef struct ls_counters {
     size_t struct_size;
 #define X(name, text) uint64_t name;

@@ -255,7 +255,8 @@ typedef enum ls_tier_state {
 typedef struct ls_tier_info {
     size_t struct_size;
     ls_tier_state state;
-    char reason[256]; /* why it failed; else empty */
+    char reason[256]; /* why it failed, or why optimised code is not what it could be: of a program
+                         with a very long function it is made as quick code is; else empty */
 } ls_tier_info;
 
 /* Begins to make optimised code of a quick program on a thread of the device, and returns at once;

@@ -59,6 +59,8 @@ typedef struct ls__backend_code {
         site_count; /* accesses whose being out of range is reported; they have numbers below */
     bool unchecked;
     ls__driver_cache *driver_cache; /* the backend adds to it, also when the build fails */
+    bool *hurried; /* set where optimised code was made quickly, since it is too long; else as it is
+                    */
 } ls__backend_code;
 
 /* IR to code bytes (ls__mem_free) for a device that calls itself `target`. Lives in src/emit/,

@@ -290,11 +290,17 @@ ls_status ls__build_hand_over(ls_device *device, ls__backend_code *code,
                               ls__backend_program **program, ls_error *error)
 {
     ls__driver_cache used = {0};
+    bool hurried = false;
     code->driver_cache = &used;
+    code->hurried = &hurried;
     ls_status status = device->backend->program_build(device->handle, code, program, error);
     code->driver_cache = NULL;
+    code->hurried = NULL;
     ls__device_count(device, LS__COUNTER_driver_cache_hits, used.hits);
     ls__device_count(device, LS__COUNTER_driver_cache_misses, used.misses);
+    ls__device_count(device, LS__COUNTER_programs_hurried, status == LS_OK && hurried);
+    if (hurried && code->built)
+        atomic_store(&code->built->hurried, true);
     return status;
 }
 

@@ -91,11 +91,11 @@ typedef struct ls__tiers {
 struct ls_device {
     const ls__backend *backend;
     ls__backend_emit *emit;
-    uint32_t code_version;     /* of the emitter */
-    const char *compiler;      /* that the emitter uses; "" = none */
-    bool watches;              /* programs are built to report accesses out of range */
-    ls__kept code_cache; /* dir NULL: none */
-    char *cache_path;          /* of it; NULL: none */
+    uint32_t code_version; /* of the emitter */
+    const char *compiler;  /* that the emitter uses; "" = none */
+    bool watches;          /* programs are built to report accesses out of range */
+    ls__kept code_cache;   /* dir NULL: none */
+    char *cache_path;      /* of it; NULL: none */
     ls__backend_device *handle;
     uint64_t number;
     char name[64], description[128]; /* as listed */
@@ -301,6 +301,7 @@ struct ls__built {
     uint32_t kernel_count;
     ls__built_kernel *entries; /* one a kernel of the source */
     uint32_t entry_count;
+    atomic_bool hurried; /* optimised code was made quickly, being too long */
     /* under the device's build_lock */
     ls__built *next, *previous; /* in the device's cache */
     bool cached;                /* is there */

@@ -195,5 +195,8 @@ void ls_program_tier(const ls_program *program, ls_tier_info *info)
     result.state = states[built->tier];
     memcpy(result.reason, built->failure, sizeof result.reason);
     pthread_mutex_unlock(&built->device->build_lock);
+    if (result.state == LS_TIER_STATE_OPTIMIZED && atomic_load(&built->hurried))
+        snprintf(result.reason, sizeof result.reason,
+                 "a function is too long to be compiled for speed: keep it in noinline pieces");
     ls__params_out(info, &result, sizeof result);
 }

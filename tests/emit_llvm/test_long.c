@@ -9,12 +9,19 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../base/ok.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "emit/llvm/emit.h"
 #include "harness.h"
+#include "lockstep/program.h"
 
-enum { SHORT = 100, LONG = 2000, HUGE_ONE = 8000 }; /* lines of about seven instructions */
+enum {
+    SHORT = 100,
+    LONG = 2000,
+    HUGE_ONE = 8000,
+    LARGEST = 13000
+}; /* lines of 2 to 7 instructions */
 
 /* A kernel of one lane that mixes eight numbers again and again. */
 static void add_kernel(ls__strbuf *text, const char *name, uint32_t lines)
@@ -100,9 +107,51 @@ static void bits_stay(void **state)
     ls__ir_module_destroy(&module);
 }
 
+/* Optimised code is then not what was asked for, which callers can find out. */
+static void check_said(uint32_t lines, ls_tier tier, bool is_said)
+{
+    ls__strbuf text = {0};
+    ls_device *device = NULL;
+    ls_module *module = NULL;
+    ls_program *program = NULL;
+    ls_device_params params = LS_DEVICE_PARAMS_INIT;
+    ls_compile_params compile = LS_COMPILE_PARAMS_INIT;
+    ls_program_params build = LS_PROGRAM_PARAMS_INIT;
+    ls_counters counters = {.struct_size = sizeof counters};
+    ls_tier_info info = {.struct_size = sizeof info};
+    add_kernel(&text, "k", lines);
+    compile.text = text.text;
+    compile.length = text.length;
+    build.tier = tier;
+    params.name = "cpu";
+    params.threads = 1;
+    params.unprobed = true;
+    OK(ls_device_open(&params, &device, error));
+    OK(ls_module_compile(&compile, &module, NULL, error));
+    OK(ls_program_create(device, module, &build, &program, error));
+    ls_device_counters(device, &counters);
+    ls_program_tier(program, &info);
+    assert_int_equal(counters.programs_hurried, is_said);
+    assert_int_equal(info.state,
+                     tier == LS_TIER_QUICK ? LS_TIER_STATE_QUICK : LS_TIER_STATE_OPTIMIZED);
+    assert_int_equal(info.reason[0] != 0, is_said);
+    ls_program_destroy(&program);
+    ls_module_destroy(&module);
+    OK(ls_device_destroy(&device, error));
+    ls__strbuf_finish(&text);
+}
+
+static void it_is_said(void **state)
+{
+    (void)state;
+    check_said(SHORT, LS_TIER_OPTIMIZED, false);
+    check_said(LARGEST, LS_TIER_OPTIMIZED, true);
+    check_said(LARGEST, LS_TIER_QUICK, false);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(long_functions_alone_are_quick),
-                                       cmocka_unit_test(bits_stay)};
+                                       cmocka_unit_test(bits_stay), cmocka_unit_test(it_is_said)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

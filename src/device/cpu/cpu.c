@@ -385,6 +385,8 @@ static ls_status program_build(ls__backend_device *device, const ls__backend_cod
                            : ls__fail_oom(error, code->kernel_count * sizeof *made->kernels);
     for (uint32_t i = 0; i < code->kernel_count && status == LS_OK; i++)
         status = find_kernel(made, &code->kernels[i], &made->kernels[i], error);
+    for (uint32_t i = 0; i < code->kernel_count && status == LS_OK; i++)
+        *code->hurried |= made->kernels[i].info->hurried != 0;
     if (status == LS_OK && code->site_count)
         status = ls__cpu_watch_create(code->site_count, &made->watch, error);
     if (status != LS_OK) {

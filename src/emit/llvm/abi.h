@@ -79,8 +79,9 @@ enum { LS__CPU_SCRATCH_ALIGNMENT = 64 };
 
 typedef struct ls__cpu_kernel_info {
     uint64_t scratch_bytes;
-    uint32_t width; /* lanes that run together as a vector; 1 = scalar code */
-    uint32_t reserved;
+    uint32_t width;   /* lanes that run together as a vector; 1 = scalar code */
+    uint32_t hurried; /* 1: made as quick code is, though it was to be optimised: a function of the
+                         program is too long */
 } ls__cpu_kernel_info;
 
 _Static_assert(sizeof(void *) == 8, "the code generator serves 64-bit machines");

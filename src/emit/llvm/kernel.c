@@ -293,7 +293,9 @@ static void emit_info(unit *u)
     emitter *e = u->e;
     char name[48];
     snprintf(name, sizeof name, LS__CPU_INFO_SYMBOL "%u", u->function->id.id);
-    lv words[2] = {mk_i64(u, u->scratch_bytes + u->callee_scratch_bytes), mk_i64(u, u->width)};
+    uint64_t hurried = e->is_generated_quickly && !e->target.quick;
+    lv words[2] = {mk_i64(u, u->scratch_bytes + u->callee_scratch_bytes),
+                   mk_i64(u, u->width | hurried << 32)};
     lv table = e->l->ConstArray2(e->i64, words, 2);
     lv global = e->l->AddGlobal(e->out, e->l->TypeOf(table), name);
     e->l->SetInitializer(global, table);
