@@ -114,7 +114,7 @@ static ls_status place_peripherals(ls_cosim *cosim, ls_error *error)
         l->private_at[i] = (uint32_t)words;
         words += item->memory_words;
         if (words > UINT32_MAX / 4)
-            return ls__fail(error, LS_E_LIMIT, "peripherals have more memory than 4 GiB");
+            return ls__fail(error, LS_E_LIMIT, "the memory of all peripherals is 4 GiB or more");
     }
     l->private_words = (uint32_t)words;
     return LS_OK;

@@ -8,6 +8,7 @@ import resource
 import shutil
 import signal
 import subprocess
+import sys
 import time
 import unittest
 
@@ -417,6 +418,23 @@ class Cosim(cli.Case):
         self.bad("cosim", "counter.json", "--config", "config.json",
                  says=".qspi_memory[0].firmware: cannot open 'none0'")
 
+    def test_images_of_all_instances_have_a_limit(self):
+        """4 GiB: that many of a file of 16 MiB; the others have a byte."""
+        flash = {"clk": "count[0]", "csn": "count[1]", "d": ["count[2]"], "q": [None, "enable"],
+                 "firmware": "f{instance}"}
+        for i in range(257):
+            with open(self.path(f"f{i}"), "wb") as file:
+                file.truncate(1 if i else 1 << 24)
+        self.config(constant_ports={}, qspi_memory=[flash])
+        self.bad("cosim", "counter.json", "--config", "config.json", "--instances", "257",
+                 says=".qspi_memory[0].firmware: the images of 257 instances have more than 4294967296 bytes")
+
+    def test_memory_of_peripherals_has_a_limit(self):
+        self.config(peripherals=[{"name": f"p{i}", "type": "random", "memory_words": 1 << 28,
+                                  "pins": {}} for i in range(4)])
+        self.bad("cosim", "counter.json", "--config", "config.json", "--device", "reference",
+                 says="the memory of all peripherals is 4 GiB or more")
+
     def test_peripherals_of_users_on_one_input(self):
         self.write("drive.kc", "static void drive_step(struct drive_pins *pins, const struct drive_parameters "
                    "*parameters, const struct step *step, u32 *memory, const u8 *image, u64 image_bytes, u64 "
@@ -676,6 +694,25 @@ class Cosim(cli.Case):
         self.assertEqual(self.path("v.vcd").read_bytes(), self.path("j.vcd").read_bytes())
         self.bad("cosim", "counter.json", "counter.v", "--config", "config.json",
                  says="only Verilog may be several files")
+
+    def test_netlists_of_verilog_have_a_limit(self):
+        """16 GiB, by what calls itself Yosys and writes a sparse file."""
+        self.path("bin").mkdir()
+        yosys = self.path("bin/yosys")
+        yosys.write_text(f"""#!{sys.executable}
+import re, sys
+name = re.search('write_json "(.*)"', sys.argv[3])[1]
+open(name, "r+b").truncate((1 << 34) + 1)
+""")
+        yosys.chmod(0o700)
+        self.write("top.v", "")
+        env = dict(os.environ, PATH=f"{self.path('bin')}:{os.environ['PATH']}", TMPDIR=str(self.folder))
+        result = self.run_command("cosim", "top.v", "--config", "config.json", env=env)
+        if "cannot" in result.stderr and "File too large" in result.stderr:
+            self.skipTest("files of 16 GiB cannot be written here")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("has 17179869185 bytes, more than the limit of 17179869184", result.stderr)
+        self.assertEqual([p for p in self.folder.iterdir() if p.name.startswith("lockstep-")], [])
 
 
 if __name__ == "__main__":
