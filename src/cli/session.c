@@ -223,7 +223,8 @@ static ls_status open_device(session *s, ls_error *error)
     return ls__cli_open_device(&params, job->quiet, &s->device, error);
 }
 
-/* The values that the tuner has kept for this kernel and device. */
+/* The values that the tuner has kept for this kernel and device; of such a constant the module has
+ * the default. */
 static ls_status find_tuned(session *s, ls_error *error)
 {
     const ls__cli_job *job = s->job;

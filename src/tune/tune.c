@@ -360,9 +360,8 @@ static void note_time(tuner *t, candidate *c, const ls_receipt *receipt)
         c->host_ns = receipt->execution_host_ns;
     if (measured && receipt->timing.device_ns < c->device_ns)
         c->device_ns = receipt->timing.device_ns;
-    if (!measured && !t->tuning->time_unavailable)
-        t->tuning->time_unavailable = ls__mem_strdup(
-            receipt->timing.unavailable ? receipt->timing.unavailable : "it gives no reason");
+    if (!measured && !t->tuning->time_unavailable && receipt->timing.unavailable)
+        t->tuning->time_unavailable = ls__mem_strdup(receipt->timing.unavailable);
     t->tuning->device_time &= measured;
 }
 
@@ -581,7 +580,9 @@ void ls_tuning_describe(const ls_tuning *tuning, ls_tuning_info *info)
         .chosen = tuning->chosen,
         .rounds = tuning->rounds,
         .device_time = tuning->device_time,
-        .time_unavailable = tuning->device_time ? NULL : tuning->time_unavailable,
+        .time_unavailable = tuning->device_time        ? NULL
+                            : tuning->time_unavailable ? tuning->time_unavailable
+                                                       : "it gives no reason",
         .not_kept = tuning->not_kept,
     };
     copy_out(info, &all, sizeof all);

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lockstep/tune.h"
+#include "tune/tune.h"
 
 enum { LANES = 300 };
 
@@ -470,6 +470,74 @@ static void without_a_folder_nothing_is_kept(void **state)
     assert_int_equal(kept(&l, false, NULL), 0);
 }
 
+static ls__digest key_of(const char *name, const launch *l)
+{
+    ls_device *opened = kit_open(name, NULL);
+    ls_module *module = compile(l, NULL, 0);
+    ls__tune_axes axes;
+    ls__digest key;
+    OK(ls__tune_axes_of(module, NULL, 0, &axes, error));
+    OK(ls__tune_key(opened, module, "blend", false, &axes, &key, error));
+    ls__tune_axes_finish(&axes);
+    ls_module_destroy(&module);
+    OK(ls_device_destroy(&opened, error));
+    return key;
+}
+
+static void each_device_has_its_own(void **state)
+{
+    (void)state;
+    launch l;
+    make(&l, good_source);
+    ls__digest key = key_of("reference", &l), again = key_of("reference", &l);
+    ls__digest other = key_of("fault", &l);
+    assert_memory_equal(&key, &again, sizeof key);
+    assert_memory_not_equal(&key, &other, sizeof key);
+}
+
+/* Wherever memory is out, it is an error, and nothing stays behind. */
+static void without_memory(void **state)
+{
+    (void)state;
+    launch l;
+    ls_tuning *tuning = NULL;
+    ls_status status = LS_E_OUT_OF_MEMORY;
+    if (strcmp(device_name, "reference") != 0)
+        skip(); /* what compilers of devices do is not looked at here */
+    make(&l, good_source);
+    l.params.rounds = 1;
+    for (uint64_t n = 1; status != LS_OK; n += n / 16 + 1) {
+        ls_error error = {0};
+        ls__mem_fail_after(n);
+        status = ls_tune(device, &l.params, &tuning, &error);
+        ls__mem_fail_after(0);
+        if (status != LS_OK && error.cause != LS_E_OUT_OF_MEMORY)
+            fail_msg("allocation %llu: %s: %s", (unsigned long long)n, ls_status_name(status),
+                     error.message);
+        assert_true((tuning != NULL) == (status == LS_OK));
+        assert_int_equal(kit_used(device), 0);
+    }
+    ls_tuning_destroy(&tuning);
+}
+
+/* Which candidate it was is said, whether it was looked at or measured. */
+static void a_launch_that_fails(void **state)
+{
+    (void)state;
+    ls_device *other = device;
+    launch l;
+    if (strcmp(device_name, "fault") != 0)
+        skip();
+    for (uint64_t n = 1; n < 9; n++) {
+        const ls_fault_plan plan = {.struct_size = sizeof plan, .fail_command = n};
+        device = kit_open("fault", &plan);
+        refused(make(&l, good_source), LS_E_FAILED, "kernel blend with GROUP=", "");
+        assert_int_equal(kit_used(device), 0);
+        OK(ls_device_destroy(&device, error));
+    }
+    device = other;
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -483,6 +551,9 @@ int main(int argc, char **argv)
         TEST(kept_for_the_same_kernel_only),
         TEST(damaged_files_are_ignored_and_replaced),
         TEST(without_a_folder_nothing_is_kept),
+        TEST(each_device_has_its_own),
+        TEST(without_memory),
+        TEST(a_launch_that_fails),
     };
     ls_device_params params = LS_DEVICE_PARAMS_INIT;
     ls_error reason;
