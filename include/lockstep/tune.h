@@ -54,6 +54,9 @@ typedef struct ls_tune_params {
     bool unchecked;         /* as in ls_program_params; results of its own are kept */
     uint32_t rounds;        /* launches measured of each candidate; 0 = 10 */
     uint64_t time_limit_ns; /* of one launch; 0 = none */
+    /* In place of global_size, for kernels that have a workgroup a row, say: so many workgroups,
+     * whatever size a candidate gives them. 0 in y or z means 1; all zero: global_size counts. */
+    uint32_t workgroup_count[3];
 } ls_tune_params;
 #define LS_TUNE_PARAMS_INIT LS_INIT(ls_tune_params)
 

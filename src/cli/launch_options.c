@@ -12,7 +12,9 @@
 #include "cli/cli.h"
 
 /* --- values ----------------------------------------------------------------------------------- */
-static ls_status parse_global(const char *text, uint32_t global[3], ls_error *error)
+/* X[,Y,Z]; `option` takes them, which are numbers of `things`. */
+static ls_status parse_size(const char *option, const char *things, const char *text,
+                            uint32_t global[3], ls_error *error)
 {
     char part[16];
     for (unsigned d = 0; d < 3; d++) {
@@ -22,14 +24,15 @@ static ls_status parse_global(const char *text, uint32_t global[3], ls_error *er
         if (length == 0 || length >= sizeof part ||
             ls__cli_parse_integer(part, 0, UINT32_MAX, &value, NULL) != LS_OK)
             return ls__fail(error, LS_E_INVALID_ARGUMENT,
-                            "--global takes up to three numbers of lanes: X, X,Y or X,Y,Z");
+                            "--%s takes up to three numbers of %s: X, X,Y or X,Y,Z", option,
+                            things);
         global[d] = (uint32_t)value;
         text += length;
         if (!*text)
             return LS_OK;
         text++;
     }
-    return ls__fail(error, LS_E_INVALID_ARGUMENT, "--global takes at most three numbers");
+    return ls__fail(error, LS_E_INVALID_ARGUMENT, "--%s takes at most three numbers", option);
 }
 
 static ls_status parse_time_limit(const char *text, uint64_t *limit_ns, ls_error *error)
@@ -79,7 +82,10 @@ static ls_status parse_valued(int key, char *text, ls__cli_job *job, ls_error *e
     switch (key) {
     case 'g':
         job->has_global = true;
-        return parse_global(text, job->global, error);
+        return parse_size("global", "lanes", text, job->global, error);
+    case LS__KEY_WORKGROUPS:
+        job->has_workgroups = true;
+        return parse_size("workgroups", "workgroups", text, job->workgroups, error);
     case 'D':
         return ls__cli_parse_define(text, &job->defines[job->define_count++], error);
     case LS__KEY_TIME_LIMIT:
@@ -125,6 +131,7 @@ bool ls__cli_launch_option(int key, char *text, ls__cli_job *job, struct argp_st
     switch (key) {
     case 'g':
     case 'D':
+    case LS__KEY_WORKGROUPS:
     case LS__KEY_TIME_LIMIT:
     case LS__KEY_BUDGET:
     case LS__KEY_THREADS:
@@ -141,12 +148,28 @@ bool ls__cli_launch_option(int key, char *text, ls__cli_job *job, struct argp_st
     case ARGP_KEY_END:
         if (!job->file)
             argp_error(state, "which file?");
-        else if (!job->has_global)
+        else if (!job->has_global && !job->has_workgroups)
             argp_error(state, "how many lanes? give --global X[,Y,Z]");
+        else if (job->has_global && job->has_workgroups)
+            argp_error(state, "--global and --workgroups do not go together");
         return true;
     default:
         return take_text(key, text, job);
     }
+}
+
+ls_status ls__cli_launch_size(const ls__cli_job *job, const uint32_t workgroup[3],
+                              uint32_t global[3], ls_error *error)
+{
+    for (unsigned d = 0; d < 3; d++) {
+        uint64_t groups = d && !job->workgroups[d] ? 1 : job->workgroups[d];
+        uint64_t lanes = job->has_workgroups ? groups * workgroup[d] : job->global[d];
+        if (lanes > UINT32_MAX)
+            return ls__fail(error, LS_E_LIMIT, "%u workgroups of %u lanes are too many lanes",
+                            job->workgroups[d], workgroup[d]);
+        global[d] = (uint32_t)lanes;
+    }
+    return LS_OK;
 }
 
 bool ls__cli_job_begin(ls__cli_job *job, int argc)

@@ -15,13 +15,15 @@ enum { /* of a command's own options: from 256 */
        LS__KEY_TARGET,
        LS__KEY_CACHE,
        LS__KEY_NO_CACHE,
-       LS__KEY_UNCHECKED
+       LS__KEY_UNCHECKED,
+       LS__KEY_WORKGROUPS
 };
 
 /* Rows of a table of options. */
 #define LS__CLI_LAUNCH_OPTIONS                                                                      \
     {"kernel", 'k', "NAME", 0, "The kernel; may be left out when the file has only one", 1},        \
         {"global", 'g', "X[,Y,Z]", 0, "Number of lanes in each dimension", 1},                      \
+        {"workgroups", LS__KEY_WORKGROUPS, "X[,Y,Z]", 0, "Instead: number of workgroups", 1},       \
         {"define", 'D', "NAME=VALUE", 0, "Set the SPEC constant NAME", 1},                          \
         {"device",                                                                                  \
          LS__KEY_DEVICE,                                                                            \
@@ -49,6 +51,10 @@ enum { /* of a command's own options: from 256 */
 /* Takes one of these options, the file and the values of parameters; false when it is none. Ends
  * the program, as argp does, when something is wrong. */
 bool ls__cli_launch_option(int key, char *text, ls__cli_job *job, struct argp_state *state);
+
+/* Lanes of the launch, by --global or --workgroups, of workgroups of this size. */
+ls_status ls__cli_launch_size(const ls__cli_job *job, const uint32_t workgroup[3],
+                              uint32_t global[3], ls_error *error);
 
 /* A number of rounds, threads and the like; `says` is the message up to what was given instead. */
 ls_status ls__cli_parse_count(const char *says, const char *text, uint32_t *count, ls_error *error);

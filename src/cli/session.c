@@ -21,6 +21,7 @@
 #include "base/status.h"
 #include "cli/bind.h"
 #include "cli/cli.h"
+#include "cli/launch_options.h"
 #include "cli/wait.h"
 #include "lockstep/launch.h"
 #include "lockstep/tune.h"
@@ -39,6 +40,7 @@ typedef struct session {
     ls_module *tuned; /* the same with what the tuner has kept; NULL: it has nothing */
     ls_define values[LS_TUNE_MAX_CANDIDATES]; /* then these; names belong to `module` */
     uint32_t value_count;
+    uint32_t global[3]; /* lanes */
     ls__cli_binding binding;
     ls__strbuf cache; /* path; empty: none */
     ls_device *device;
@@ -105,7 +107,7 @@ static bool is_filler(const session *s, const ls_sanitizer_report *r)
     for (unsigned d = 0; d < 3; d++) {
         uint32_t size = s->binding.kernel.workgroup[d];
         uint64_t id = (uint64_t)r->workgroup[d] * size + lane % size;
-        if (id > 0 && id >= s->job->global[d])
+        if (id > 0 && id >= s->global[d])
             return true;
         lane /= size;
     }
@@ -327,7 +329,7 @@ static ls_status record(session *s, const ls_kernel *kernel, ls_error *error)
 {
     ls_dispatch dispatch = LS_DISPATCH_INIT;
     dispatch.kernel = kernel;
-    memcpy(dispatch.global_size, s->job->global, sizeof dispatch.global_size);
+    memcpy(dispatch.global_size, s->global, sizeof dispatch.global_size);
     dispatch.buffers = s->ranges;
     dispatch.buffer_count = s->binding.kernel.buffer_count;
     dispatch.scalars = s->binding.scalars;
@@ -368,6 +370,8 @@ static ls_status set_up(session *s, ls_error *error)
     if (status == LS_OK)
         status = use_tuned(s, error);
     if (status == LS_OK)
+        status = ls__cli_launch_size(job, s->binding.kernel.workgroup, s->global, error);
+    if (status == LS_OK)
         status = build_program(s, &kernel, error);
     if (status == LS_OK)
         status = create_buffers(s, error);
@@ -383,7 +387,7 @@ static ls_status set_up(session *s, ls_error *error)
 /* Workgroups along one dimension; 0 lanes in y or z mean 1. */
 static uint64_t workgroups(const session *s, unsigned dimension)
 {
-    uint32_t asked = s->job->global[dimension];
+    uint32_t asked = s->global[dimension];
     uint32_t group = s->binding.kernel.workgroup[dimension];
     if (asked == 0)
         return dimension ? 1 : 0;
@@ -472,7 +476,7 @@ static ls_status save(session *s, ls_error *error)
 
 static void print_summary(const session *s)
 {
-    const uint32_t *global = s->job->global;
+    const uint32_t *global = s->global;
     char size[64], times[32] = "";
     int used = snprintf(size, sizeof size, "%u", global[0]);
     if (global[1] > 1 || global[2] > 1)

@@ -15,7 +15,8 @@ typedef struct ls__cli_job {
     ls_tier tier;
     const char *cache; /* NULL: the user's */
     uint32_t global[3];
-    bool has_global;
+    uint32_t workgroups[3]; /* in place of `global` */
+    bool has_global, has_workgroups;
     uint32_t repeat;  /* rounds */
     char **arguments; /* NAME=VALUE */
     uint32_t argument_count;

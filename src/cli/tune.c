@@ -138,6 +138,7 @@ static ls_status tune(work *w, ls_error *error)
     params.source = &source;
     params.kernel = w->binding.kernel.name;
     memcpy(params.global_size, job->global, sizeof params.global_size);
+    memcpy(params.workgroup_count, job->workgroups, sizeof params.workgroup_count);
     params.buffers = w->buffers;
     params.buffer_count = w->binding.kernel.buffer_count;
     params.scalars = w->binding.scalars;

@@ -65,6 +65,9 @@ static ls_status check_params(tuner *t, const ls_tune_params *params, ls_error *
                         !t->params.source                              ? "source was"
                         : t->params.buffers || !t->params.buffer_count ? "defines were"
                                                                        : "buffers were");
+    if (t->params.global_size[0] && t->params.workgroup_count[0])
+        return ls__fail(error, LS_E_INVALID_ARGUMENT,
+                        "ls_tune: both global_size and workgroup_count are given");
     memcpy(&t->source, source, source->struct_size);
     t->source.struct_size = sizeof t->source;
     if (!t->params.rounds)
@@ -235,6 +238,26 @@ static ls_status check_layout(const tuner *t, const ls_module *module, ls_error 
     return same ? LS_OK : ls__fail(error, LS_E_UNSUPPORTED, "its parameters have another layout");
 }
 
+/* Lanes of the launch, when this is the candidate's kernel. */
+static ls_status size_launch(const tuner *t, const ls_module *module, uint32_t lanes[3],
+                             ls_error *error)
+{
+    const uint32_t *count = t->params.workgroup_count;
+    ls_kernel_info info;
+    memcpy(lanes, t->params.global_size, sizeof t->params.global_size);
+    if (!count[0] && !count[1] && !count[2])
+        return LS_OK;
+    ls_status status = ls_module_find_kernel(module, t->kernel.name, &info, error);
+    for (unsigned d = 0; status == LS_OK && d < 3; d++) {
+        uint64_t all = (uint64_t)(d && !count[d] ? 1 : count[d]) * info.workgroup[d];
+        lanes[d] = (uint32_t)all;
+        if (all > UINT32_MAX)
+            status = ls__fail(error, LS_E_LIMIT, "%u workgroups of %u lanes are too many lanes",
+                              count[d], info.workgroup[d]);
+    }
+    return status;
+}
+
 /* Only the kernel itself is built: another of the file may need more than the device has. */
 static ls_status build(tuner *t, candidate *c, ls_error *error)
 {
@@ -246,6 +269,8 @@ static ls_status build(tuner *t, candidate *c, ls_error *error)
     if (status == LS_OK)
         status = check_layout(t, module, error);
     if (status == LS_OK)
+        status = size_launch(t, module, dispatch.global_size, error);
+    if (status == LS_OK)
         status = ls_module_select(module, t->kernel.name, &alone, error);
     if (status == LS_OK)
         status = ls_program_create(t->device, alone, &params, &c->program, error);
@@ -253,7 +278,6 @@ static ls_status build(tuner *t, candidate *c, ls_error *error)
         status = ls_program_kernel(c->program, t->kernel.name, &dispatch.kernel, error);
     if (status == LS_OK)
         status = ls_batch_create(t->device, &c->batch, error);
-    memcpy(dispatch.global_size, t->params.global_size, sizeof dispatch.global_size);
     dispatch.buffers = t->ranges;
     dispatch.buffer_count = t->kernel.buffer_count;
     dispatch.scalars = t->params.scalars;

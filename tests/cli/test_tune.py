@@ -73,6 +73,24 @@ class Tune(cli.Case):
         self.assertIn("tuned: GROUP=", self.good("run", "k.kc", *SMALL))
         self.bad("run", "k.kc", "--global", "200", "y=zeros:u32:200", says="writes y[200] (k.kc:4)")
 
+    def test_workgroups_in_place_of_lanes(self):
+        self.needs_cpu()
+        self.write("k.kc", "SPEC(u32, GROUP, 32, 64, 128);\nkernel workgroup(GROUP) void k(u32 *y)\n"
+                           "{\n    if (local_id(0) == 0) y[workgroup_id(0)] = workgroup_count(0);\n}\n")
+        rows = ["--workgroups", "7", "y=zeros:u32:7"]
+        group = self.tune("k.kc", *rows)["chosen"]["GROUP"]
+        out = self.good("run", "k.kc", *rows, "--save", "y=y.npy")
+        self.assertIn(f"k: ran {7 * group} lanes on cpu in ", out)
+        self.assertIn(f"tuned: GROUP={group}\n", out)
+        self.assertEqual(cli.read_npy(self.path("y.npy"))[2], [7] * 7)
+        self.bad("tune", "k.kc", "--global", "448", "y=zeros:u32:14", says="computes something else with GROUP=64")
+        for command in ("run", "tune"):
+            self.bad(command, "k.kc", "--global", "7", "--workgroups", "7", "y=zeros:u32:7", status=2,
+                     says="do not go together")
+            self.bad(command, "k.kc", "--workgroups", "1,x", "y=zeros:u32:7", status=2,
+                     says="--workgroups takes up to three numbers of workgroups")
+            self.bad(command, "k.kc", "--workgroups", str(2**32 - 1), "y=zeros:u32:7", says="too many lanes")
+
     def test_the_table(self):
         self.needs_cpu()
         lines = self.good("tune", *NBODY, "--rounds", "1").splitlines()

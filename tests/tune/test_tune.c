@@ -337,6 +337,33 @@ static void other_layouts_are_left_out(void **state)
     ls_tuning_destroy(&tuning);
 }
 
+/* A row of 8 elements is added up by a workgroup, by as many of its lanes as there are. */
+static void launches_that_count_workgroups(void **state)
+{
+    (void)state;
+    launch l;
+    ls_tuning_info info;
+    make_small(&l,
+               "SPEC(u32, GROUP, 32, 64, 4);\n"
+               "kernel workgroup(GROUP) void k(u32 *y)\n"
+               "{\n    shared u32 sum[1];\n    u32 row = workgroup_id(0);\n"
+               "    for (u32 i = local_id(0); i < 8; i += GROUP)\n"
+               "        atomic_add(&sum[0], y[100 + row * 8 + i]);\n"
+               "    barrier();\n"
+               "    if (local_id(0) == 0) y[row] = sum[0] + workgroup_count(0) * 1000000;\n}\n");
+    refused(&l, LS_E_FAILED, "with GROUP=64 than with GROUP=32", "y[");
+    l.params.global_size[0] = 0;
+    l.params.workgroup_count[0] = 20;
+    ls_tuning *tuning = tune(&l, &info);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_null(candidate_of(tuning, i).left_out);
+    ls_tuning_destroy(&tuning);
+    l.params.workgroup_count[0] = 0x04000000; /* times 64 there are 2^32 */
+    l.params.workgroup_count[1] = 1;
+    l.params.global_size[0] = 1;
+    refused(&l, LS_E_INVALID_ARGUMENT, "both", "");
+}
+
 static void what_cannot_be_tuned(void **state)
 {
     (void)state;
@@ -547,6 +574,7 @@ int main(int argc, char **argv)
         TEST(results_that_depend_on_the_choice_are_refused),
         TEST(candidates_the_device_cannot_run_are_left_out),
         TEST(other_layouts_are_left_out),
+        TEST(launches_that_count_workgroups),
         TEST(what_cannot_be_tuned),
         TEST(kept_for_the_same_kernel_only),
         TEST(damaged_files_are_ignored_and_replaced),

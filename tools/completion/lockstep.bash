@@ -122,12 +122,12 @@ _lockstep()
     fi
     case $command in
     run)
-        common+=" --kernel --global --define --save --repeat --device --time-limit --budget"
+        common+=" --kernel --global --workgroups --define --save --repeat --device --time-limit --budget"
         common+=" --threads --target --tier --cache --no-cache"
         common+=" --out-of-bounds --unchecked --untuned --lower --sanitize --schedule --trace --quiet"
         ;;
     tune)
-        common+=" --kernel --global --define --rounds --device --time-limit --budget --threads --target"
+        common+=" --kernel --global --workgroups --define --rounds --device --time-limit --budget --threads --target"
         common+=" --cache --no-cache --unchecked --json"
         ;;
     compile) common+=" --emit --kernel --target --after --lower --output --define" ;;
