@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,8 @@ static ls_status fail_errno(ls_error *error, const char *verb, const char *path,
         code = LS_E_NOT_FOUND;
     else if (number == ENOMEM)
         code = LS_E_OUT_OF_MEMORY;
+    else if (number == ECANCELED)
+        code = LS_E_CANCELLED;
     const char *reason = strerrordesc_np(number);
     size_t length = strlen(path), most = 200; /* the reason must fit behind it */
     bool cut = length > most;
@@ -45,6 +48,32 @@ static ls_status fail_errno(ls_error *error, const char *verb, const char *path,
     if (number == ENOSPC || number == EDQUOT)
         ls__fail_hint(error, code, "free some space or name another place");
     return code;
+}
+
+enum { STOP_MS = 50 };                /* until a flag that was set is seen */
+static const volatile int *stop_flag; /* see ls__os_stop_reads; set while there is one thread */
+
+void ls__os_stop_reads(const volatile int *flag)
+{
+    stop_flag = flag;
+}
+
+/* read, again after signals; -1 and ECANCELED when reads stop while there is nothing to read. */
+static ssize_t read_some(int fd, void *bytes, size_t capacity)
+{
+    struct pollfd input = {.fd = fd, .events = POLLIN};
+    ssize_t count;
+    do {
+        int ready = 1;
+        while (stop_flag && (ready = poll(&input, 1, STOP_MS)) <= 0 &&
+               !(ready < 0 && errno != EINTR))
+            if (*stop_flag) {
+                errno = ECANCELED;
+                return -1;
+            }
+        count = read(fd, bytes, capacity);
+    } while (count < 0 && errno == EINTR);
+    return count;
 }
 
 /* Reads all of `fd`; the caller owns *bytes also on failure. */
@@ -62,9 +91,7 @@ static ls_status read_all(int fd, const char *path, uint64_t limit_bytes, size_t
             *bytes = more;
             capacity = grown;
         }
-        ssize_t count = read(fd, *bytes + *size, capacity - *size - 1);
-        if (count < 0 && errno == EINTR)
-            continue;
+        ssize_t count = read_some(fd, *bytes + *size, capacity - *size - 1);
         if (count < 0)
             return fail_errno(error, "read", path, errno);
         if (count == 0)
@@ -419,10 +446,7 @@ ls_status ls__os_reader_open(const char *path, ls__os_reader **reader, ls_error 
 ls_status ls__os_reader_read(ls__os_reader *reader, void *bytes, size_t capacity, size_t *count,
                              ls_error *error)
 {
-    ssize_t got;
-    do
-        got = read(reader->fd, bytes, capacity);
-    while (got < 0 && errno == EINTR);
+    ssize_t got = read_some(reader->fd, bytes, capacity);
     *count = got > 0 ? (size_t)got : 0;
     return got < 0 ? fail_errno(error, "read", reader->name, errno) : LS_OK;
 }

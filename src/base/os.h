@@ -41,6 +41,11 @@ static inline void ls__os_relax(void)
 ls_status ls__os_read_file(const char *path, uint64_t limit_bytes, void **bytes, size_t *size,
                            ls_error *error);
 
+/* From here on a read, here or by an ls__os_reader, that waits while `*flag` is not 0 is
+ * LS_E_CANCELLED. For the command, whose own copy of this library it concerns; to be called while
+ * there is one thread. */
+void ls__os_stop_reads(const volatile int *flag);
+
 /* A file's bytes, read-only; the system reads them when they are looked at. Refuses what is no
  * regular file. The bytes of an empty file are NULL. */
 typedef struct ls__os_mapping {

@@ -221,7 +221,7 @@ static ls_status generate(run *r, ls_error *error)
 {
     bool done = false;
     uint64_t begun = ls__os_now_ns(), most = (uint64_t)r->prompt_count + r->tokens_most;
-    ls_status status = ls_session_feed(r->session, r->tokens.ids, r->tokens.count, error);
+    ls_status status = ls__cli_model_feed(r->session, r->tokens.ids, r->tokens.count, error);
     r->prompt_ns = ls__os_now_ns() - begun;
     begun = ls__os_now_ns();
     while (status == LS_OK && r->tokens.count < most) {

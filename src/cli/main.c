@@ -126,6 +126,7 @@ int main(int argc, char **argv)
 {
     struct choice choice = {.title = "lockstep"};
     hold_standard_streams();
+    ls__cli_catch_lost_bytes();
     atexit(check_output);
     argv[0] = choice.title; /* argp shows argv[0] in messages */
     argp_program_version_hook = print_version;

@@ -12,6 +12,7 @@
 #include "base/status.h"
 #include "cli/cli.h"
 #include "cli/files.h"
+#include "cli/wait.h"
 
 enum {
     KEY_CONTEXT = 0x1000,
@@ -22,7 +23,8 @@ enum {
     KEY_CACHE,
     KEY_NO_CACHE,
     MOST_THREADS = 4096,
-    MOST_CHUNK = 4096
+    MOST_CHUNK = 4096,
+    PIECE = 256 /* tokens fed between two looks at Ctrl-C */
 };
 
 /* --- the command line ------------------------------------------------------------------------- */
@@ -187,7 +189,7 @@ static ls_status load_model(ls__cli_model *m, const ls_gguf *gguf, ls_error *err
     params.checked = m->checked;
     params.max_shard_bytes = m->max_shard_bytes;
     ls_status status = ls_model_load(&params, &m->model, error);
-    bool of_file = status == LS_E_UNSUPPORTED || status == LS_E_NOT_FOUND || status == LS_E_FORMAT;
+    bool of_file = status == LS_E_NOT_FOUND || status == LS_E_FORMAT;
     return of_file ? ls__cli_model_fail(error, status, m->path) : status;
 }
 
@@ -228,6 +230,20 @@ ls_status ls__cli_model_session(const ls__cli_model *m, ls_session **session, ls
     params.chunk = m->chunk;
     params.rewind = m->rewind;
     return ls_session_create(m->model, &params, session, error);
+}
+
+ls_status ls__cli_model_feed(ls_session *session, const uint32_t *ids, uint32_t count,
+                             ls_error *error)
+{
+    uint32_t room = ls_session_context(session) - ls_session_position(session), now;
+    ls_status status = LS_OK;
+    for (uint32_t done = 0; status == LS_OK && done < count; done += now) {
+        if (ls__cli_caught_signal())
+            return ls__fail(error, LS_E_CANCELLED, "stopped");
+        now = count - done < PIECE || count > room ? count - done : PIECE; /* too many: it fails */
+        status = ls_session_feed(session, ids + done, now, error);
+    }
+    return status;
 }
 
 void ls__cli_model_close(ls__cli_model *m)

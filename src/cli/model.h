@@ -44,6 +44,9 @@ extern const struct argp ls__cli_model_argp;
  * zeros and options, and is to be closed also after a failure. Blocks: reads the file. */
 ls_status ls__cli_model_open(ls__cli_model *model, bool needs_template, ls_error *error);
 ls_status ls__cli_model_session(const ls__cli_model *model, ls_session **session, ls_error *error);
+/* ls_session_feed, but Ctrl-C is answered meanwhile, with LS_E_CANCELLED. */
+ls_status ls__cli_model_feed(ls_session *session, const uint32_t *ids, uint32_t count,
+                             ls_error *error);
 void ls__cli_model_close(ls__cli_model *model);
 
 /* Adds to a failure which model file it is about. */

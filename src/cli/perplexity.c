@@ -240,7 +240,7 @@ static ls_status count_window(measure *m, uint32_t index, ls_error *error)
         ids[0] = m->model.vocabulary.bos;
     ls_status status = ls_session_truncate(m->session, 0, error);
     if (status == LS_OK)
-        status = ls_session_feed(m->session, ids, half, error);
+        status = ls__cli_model_feed(m->session, ids, half, error);
     for (uint32_t at = half, now; status == LS_OK && at + 1 < m->window; at += now) {
         if (ls__cli_caught_signal())
             return ls__fail(error, LS_E_CANCELLED, "stopped");

@@ -10,6 +10,7 @@
 
 #include "base/os.h"
 #include "base/str.h"
+#include "cli/cli.h"
 
 #define POLL_NS UINT64_C(50000000)
 #define QUIET_NS UINT64_C(500000000)
@@ -23,6 +24,26 @@ static void note(int number)
     caught = number;
 }
 
+/* A mapped file has lost bytes that were there when it was opened. */
+static void note_lost_bytes(int number, siginfo_t *info, void *context)
+{
+    static const char text[] = "lockstep: a file has become shorter, or cannot be read any more, "
+                               "while it was in use; give it time to arrive, then try again\n";
+    (void)context;
+    if (info->si_code == BUS_ADRERR) {
+        (void)!write(STDERR_FILENO, text, sizeof text - 1);
+        _exit(LS__EXIT_FAILED);
+    }
+    signal(number, SIG_DFL); /* a fault of the program: it comes again */
+}
+
+void ls__cli_catch_lost_bytes(void)
+{
+    struct sigaction action = {.sa_sigaction = note_lost_bytes, .sa_flags = SA_SIGINFO};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGBUS, &action, NULL);
+}
+
 void ls__cli_catch_signals(void)
 {
     static const int noted[] = {SIGINT, SIGTERM, SIGHUP};
@@ -34,6 +55,7 @@ void ls__cli_catch_signals(void)
         if (sigaction(noted[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
             sigaction(noted[i], &action, NULL);
     /* A write that fails for these reasons is an error like any other. */
+    ls__os_stop_reads(&caught);
     action.sa_flags = 0;
     action.sa_handler = SIG_IGN;
     sigaction(SIGXFSZ, &action, NULL);

@@ -14,6 +14,8 @@
  * grows too large or a pipe without a reader is an error of the write. Signals that the caller has
  * set to be ignored (nohup) stay so; the second of a kind ends the process. */
 void ls__cli_catch_signals(void);
+/* A mapped file that becomes shorter is said, and ends the process as a failure. */
+void ls__cli_catch_lost_bytes(void);
 /* The same, but SIGINT may come any number of times. */
 void ls__cli_catch_interrupts(void);
 /* Whether SIGINT was noted; forgets it then. */

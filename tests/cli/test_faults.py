@@ -172,5 +172,22 @@ class Pipes(cli.Case):
             os.close(reader)
 
 
+class Input(cli.Case):
+    def test_stopped_while_waiting(self):
+        """For a file that somebody has not written yet."""
+        os.mkfifo(self.path("in.npy"))
+        for command in (["cosim", "counter.json", "--config", "in.npy"],
+                        ["sim", "counter.json", "in.npy", "out.vcd"],
+                        ["perplexity", "-m", "model.gguf", "-f", "in.npy"],
+                        ["chat", "-m", "model.gguf", "--load", "in.npy"]):
+            process = subprocess.Popen([cli.COMMAND, *command], cwd=self.folder, stdin=subprocess.DEVNULL,
+                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            with open(self.path("in.npy"), "wb"):  # it waits for the reader
+                process.send_signal(signal.SIGINT)
+                process.communicate(timeout=300)
+            self.assertEqual(process.returncode, 130, command)
+            self.assertFalse(self.path("out.vcd").exists())
+
+
 if __name__ == "__main__":
     cli.main()

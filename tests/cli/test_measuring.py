@@ -4,8 +4,12 @@
 
 import json
 import math
+import os
+import pathlib
 import re
 import struct
+import subprocess
+import time
 
 import cli
 
@@ -94,6 +98,25 @@ class Perplexity(cli.Case):
             self.path("bad.logits").write_bytes(data)
             self.bad(*MEASURE, "--kl", "bad.logits", says=[says, "bad.logits"])
         self.bad(*MEASURE, "--kl", "absent.logits", says="absent.logits")
+
+    def test_a_file_becomes_shorter(self):
+        """While it is mapped, with far more windows than are computed till then."""
+        self.good(*MEASURE, "-f", "saxpy.kc", "--context", WINDOW, "--windows", "1", "--save-logits", "out.logits")
+        head = bytearray(self.path("out.logits").read_bytes()[:56])
+        vocabulary, windows = struct.unpack_from("<12xI", head)[0], 1 << 16
+        struct.pack_into("<I", head, 20, windows)
+        long = self.path("long.logits")
+        long.write_bytes(head)
+        os.truncate(long, 56 + 4 * windows * (WINDOW + (WINDOW // 2 - 1) * vocabulary))
+        process = subprocess.Popen([cli.COMMAND, *MEASURE, "--kl", "long.logits"], cwd=self.folder, text=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        while "long.logits" not in pathlib.Path(f"/proc/{process.pid}/maps").read_text():
+            self.assertIsNone(process.poll())
+            time.sleep(0.01)
+        os.truncate(long, 56)
+        out, said = process.communicate(timeout=300)
+        self.assertEqual((process.returncode, out), (1, ""), said)
+        self.assertRegex(said, "a file has become shorter")
 
 
 class Bench(cli.Case):
