@@ -247,6 +247,21 @@ static void check_matrix(ls_gguf_type type, uint32_t elements, uint32_t rows, ui
     free(got);
 }
 
+/* Matrices take little more memory than in the file. */
+static void sizes(void **state)
+{
+    (void)state;
+    for (int t = 0; t < TYPES; t++) {
+        const ls__matrix_form *form = ls__matrix_form_of(types[t]);
+        uint32_t elements, bytes;
+        ls_gguf_type_block(types[t], &elements, &bytes);
+        assert_int_equal(form->elements, elements);
+        assert_int_equal(form->file_bytes, bytes);
+        uint64_t in_file = (uint64_t)512 / elements * bytes * 64;
+        assert_in_range(ls__matrix_bytes(form, 512, 64), in_file, in_file * 105 / 100);
+    }
+}
+
 static void matrices(void **state)
 {
     for (int t = 0; t < TYPES; t++) {
@@ -645,6 +660,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(quantization_32),
         cmocka_unit_test(quantization_256),
+        cmocka_unit_test(sizes),
         cmocka_unit_test(matrices),
         cmocka_unit_test(embeddings),
         cmocka_unit_test(norms),
