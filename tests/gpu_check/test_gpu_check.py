@@ -42,6 +42,15 @@ elif words[0] == "cosim":
     if wrong == "no waveform":
         sys.exit("it broke")
     pathlib.Path(value("--output-vcd")).write_text(value("--device") if wrong == "cosim" else "wave")
+elif words[0] == "tune":
+    print(json.dumps(dict(chosen=dict(LANES=32), kept=True, time_of="device", candidates=[
+        dict(values=dict(LANES=64), time_ns=5000), dict(values=dict(LANES=32), time_ns=4000),
+        dict(values=dict(LANES=512), left_out="too many")])))
+    sys.exit("it differs" if wrong == "tune" else 0)
+elif words[0] == "run":
+    untuned = "--untuned" in words
+    pathlib.Path(value("--save").partition("=")[2]).write_text("b" if wrong == "tuned bytes" and untuned else "a")
+    print("ran" if untuned or wrong == "not taken" else "tuned: LANES=32")
 elif words[0] == "generate":
     print("logits: " + ("0" if wrong == "model" and value("--device") == "x:0" else "1") * 64)
 """
@@ -102,6 +111,8 @@ class MadeUp(unittest.TestCase):
         self.assertEqual(rows["int8 matrix-vector"]["result"], "missed")
         self.assertEqual((rows["empty prepared dispatch"]["result"],
                           rows["empty prepared dispatch"]["value"]), ("met", 5))
+        self.assertEqual(rows["tuner"]["what"],
+                         "LANES=32 by the device's clock: 64 lanes 5 us, 32 lanes 4 us, 512 lanes left out")
         self.assertEqual(text["certificate"]["digest"], "ab" * 32)
         self.assertEqual((text["device"]["name"], text["device"]["reality"]), ("x:0", "gpu"))
         self.assertNotIn("NOT A GPU", table)
@@ -112,6 +123,7 @@ class MadeUp(unittest.TestCase):
     def test_what_is_wrong_fails(self):
         for wrong, steps in {"contract": ["contract suite"], "conform": ["conform"],
                              "cosim": ["cosim, compiled", "cosim, table"], "model": ["language model"],
+                             "tune": ["tuner"], "tuned bytes": ["tuner"], "not taken": ["tuner"],
                              "no waveform": ["cosim, compiled", "cosim, table"]}.items():
             status, table, text = run("--build", self.build, WRONG=wrong)
             self.assertEqual((status, text["failed"]), (1, steps), table)
@@ -174,7 +186,7 @@ class Real(unittest.TestCase):
         results = {row["step"]: row["result"] for row in text["rows"]}
         self.assertEqual(results, {
             "build": "given", "contract suite": "passed", "conform": "passed", "cosim, compiled": "equal",
-            "cosim, table": "equal", "language model": "equal", "benchmark": "measured", "copy": "measured",
+            "cosim, table": "equal", "tuner": "equal", "language model": "equal", "benchmark": "measured", "copy": "measured",
             "saxpy": "measured", "int8 matrix-vector": "measured", "empty prepared dispatch": "measured"},
             table)
         self.assertEqual(text["certificate"]["device"], DEVICE)
