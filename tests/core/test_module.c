@@ -210,6 +210,41 @@ static void claims_of_bounds_are_not_believed(void **state)
     ls_module_destroy(&module);
 }
 
+static void constants_describe_themselves(void **state)
+{
+    (void)state;
+    static const char text[] = "SPEC(u32, GROUP, 64, 32, 128);\nSPEC(i8, SIGN, -1);\n"
+                               "kernel workgroup(GROUP) void k(i32 *y)\n{\n    y[0] = SIGN;\n}\n";
+    const ls_define define = {"GROUP", 96};
+    ls_compile_params params = LS_COMPILE_PARAMS_INIT;
+    ls_module *module = NULL, *alone = NULL;
+    ls_spec_info info;
+    params.text = text;
+    params.length = strlen(text);
+    params.defines = &define;
+    params.define_count = 1;
+    OK(ls_module_compile(&params, &module, NULL, error));
+    OK(ls_module_select(module, "k", &alone, error)); /* has them, too */
+    ls_module_destroy(&module);
+    assert_int_equal(ls_module_spec_count(alone), 2);
+    OK(ls_module_spec(alone, 0, &info, error));
+    assert_string_equal(info.name, "GROUP");
+    assert_int_equal(info.mem, LS_MEM_U32);
+    assert_int_equal(info.value, 96);
+    assert_int_equal(info.default_value, 64);
+    assert_int_equal(info.choice_count, 2);
+    assert_int_equal(info.choices[0], 32);
+    assert_int_equal(info.choices[1], 128);
+    OK(ls_module_spec(alone, 1, &info, error));
+    assert_int_equal(info.value, -1);
+    assert_int_equal(info.choice_count, 0);
+    FAILS(LS_E_NOT_FOUND, ls_module_spec(alone, 2, &info, error));
+    FAILS(LS_E_INVALID_ARGUMENT, ls_module_spec(NULL, 0, &info, error));
+    FAILS(LS_E_INVALID_ARGUMENT, ls_module_spec(alone, 0, NULL, error));
+    assert_int_equal(ls_module_spec_count(NULL), 0);
+    ls_module_destroy(&alone);
+}
+
 /* --- building by hand
  * ------------------------------------------------------------------------------------ */
 static void built_modules_link_compiled_functions(void **state)
@@ -356,6 +391,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kernels_describe_themselves),
+        cmocka_unit_test(constants_describe_themselves),
         cmocka_unit_test(errors_come_as_diagnostics),
         cmocka_unit_test(includes_come_from_the_caller),
         cmocka_unit_test(forms_read_back),
