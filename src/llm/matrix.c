@@ -214,35 +214,58 @@ static const char *float_open(const ls__matrix_form *form)
                                              : "(";
 }
 
+/* The next element of all rows times the inputs of a tile, added to s_c; or, what s_c were waits in
+ * memory at `a`, and they begin with it. */
+static void put_float_step(ls__strbuf *text, const ls__matrix_form *form, uint32_t tile,
+                           bool begins)
+{
+    PUT("f32 w = %smatrix[place + lane]);\n", float_open(form));
+    EACH_COLUMN(c)
+    {
+        if (begins)
+            PUT("sums%u[a] = s%u;\n", c, c);
+        if (tile == 1)
+            PUT("s0 = fma(w, x[input + k], %s);\n", begins ? "0.0f" : "s0");
+        else if (begins)
+            PUT("s%u = fma(w, x[input + %u], 0.0f);\n", c, c);
+        else
+            PUT("s%u = fma(w, x[input + %u], s%u);\n", c, c, c);
+    }
+    PUT("place = place + 32;\n");
+    if (tile > 1)
+        PUT("input = input + %u;\n", tile);
+}
+
 /* The accumulators of a slice one after the other, each through all its elements, as they lie; what
- * they come to waits in memory, so that registers are left for the next one. */
+ * they come to waits in memory, so that registers are left for the next one, with whose first
+ * element it goes there column by column: many stores in a row take time that others do not. The
+ * input of a tile lies as the matrix does (tensor.kc). */
 static void put_float_kernel(ls__strbuf *text, const ls__matrix_form *form, uint32_t tile)
 {
     PUT("(u32 rows, u32 elements, u32 columns, u32 first_row, const %s *matrix,\n"
         "    const f32 *x, f32 *y)\n"
         "{\n"
         "u32 lane = lane_id(), column = workgroup_id(0) * %u;\n"
-        "u64 place = (u64)workgroup_id(1) * elements * 32;\n",
+        "u64 place = (u64)workgroup_id(1) * elements * 32, input = (u64)column * elements;\n",
         float_type(form), tile);
-    EACH_COLUMN(c)
-    PUT("f32 t%u = 0.0f, sums%u[8];\nu64 input%u = (u64)(column + %u) * elements;\n", c, c, c, c);
+    EACH_COLUMN(c) PUT("f32 t%u = 0.0f, s%u = 0.0f, sums%u[8];\n", c, c, c);
     PUT("for (u32 first = 0; first < elements; first += 256) {\n"
-        "u32 count = min(256u, elements - first);\n"
-        "for (u32 a = 0; a < 8; a++) {\n");
-    EACH_COLUMN(c) PUT("f32 s%u = 0.0f;\n", c);
-    PUT("for (u32 k = a; k < count; k += 8) {\n"
-        "f32 w = %smatrix[place + lane]);\n"
-        "place = place + 32;\n",
-        float_open(form));
-    EACH_COLUMN(c) PUT("s%u = fma(w, x[input%u + k], s%u);\n", c, c, c);
-    PUT("}\n");
-    EACH_COLUMN(c) PUT("sums%u[a] = s%u;\n", c, c);
+        "u32 count = min(256u, elements - first), a = 0;\n"
+        "for (; a < min(8u, count); a++) {\n"
+        "u32 k = a;\n");
+    put_float_step(text, form, tile, true);
+    PUT("for (k = a + 8; k < count; k += 8) {\n");
+    put_float_step(text, form, tile, false);
+    PUT("}\n}\n"
+        "for (; a < 8; a++) {\n");
+    EACH_COLUMN(c) PUT("sums%u[a] = s%u;\ns%u = 0.0f;\n", c, c, c);
     PUT("}\n");
     EACH_COLUMN(c)
-    PUT("t%u = t%u + (((sums%u[0] + sums%u[1]) + (sums%u[2] + sums%u[3])) +\n"
-        "    ((sums%u[4] + sums%u[5]) + (sums%u[6] + sums%u[7])));\n"
-        "input%u = input%u + 256;\n",
-        c, c, c, c, c, c, c, c, c, c, c, c);
+    PUT("t%u = t%u + (((sums%u[1] + sums%u[2]) + (sums%u[3] + sums%u[4])) +\n"
+        "    ((sums%u[5] + sums%u[6]) + (sums%u[7] + s%u)));\n",
+        c, c, c, c, c, c, c, c, c, c);
+    if (tile == 1)
+        PUT("input = input + 256;\n");
     PUT("}\n");
 }
 

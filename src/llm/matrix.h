@@ -20,7 +20,8 @@ extern const uint32_t ls__llm_kernels_count;
  * `halves` and `words` are both the matrix (src/llm/layout.h), or some panels of it, of which
  * `first_row` is the first row; the input is as
  * quantize_32 or, for blocks of 256 and without `products`, quantize_256 left it;
- * for F32, F16 and BF16 it is floats: NAME(rows, elements, columns, first_row, matrix, x, y).
+ * for F32, F16 and BF16 it is floats: NAME(rows, elements, columns, first_row, matrix, x, y), for
+ * a tile of more than one column as tile_floats left them.
  * `rows` are those of the whole matrix, and of a column of y. Lanes: 32
  * for each `tile` columns, and in y one for each 32 rows that are given; so all columns are done
  * with a panel before the next one is read. Inputs beyond `columns` are read, up to a whole tile,

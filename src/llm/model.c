@@ -113,6 +113,7 @@ static ls_status find_kernels(const loader *l)
         {"scale", &m->scale},
         {"soft_cap", &m->soft_cap},
         {"check_finite", &m->check},
+        {"tile_floats", &m->tile_floats},
         {"begin_32", &m->begin[0]},
         {"begin_256", &m->begin[1]},
         {"begin_floats", &m->begin[LS__BLOCKINGS]},

@@ -68,7 +68,7 @@ struct ls_model {
     ls__matrix_kernels matrices[LS__FORMS]; /* by ls__matrix_form_index */
     ls__attention_kernel_set attention[2];  /* for caches of f16, of f32 */
     const ls_kernel *rms_norm, *rms_norm_of, *quantize[LS__BLOCKINGS], *rope, *gate, *add;
-    const ls_kernel *norm_heads, *add_bias, *scale, *soft_cap, *check;
+    const ls_kernel *norm_heads, *add_bias, *scale, *soft_cap, *check, *tile_floats;
     /* kernels/fused.kc; by blocking, the last for floats. NULL: none. */
     const ls_kernel *begin[LS__BLOCKINGS + 1], *fused_gate[LS__BLOCKINGS];
 };

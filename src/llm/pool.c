@@ -57,6 +57,15 @@ static ls_status make_cache(ls_session_pool *p, ls_error *error)
     return status;
 }
 
+static bool has_floats(const ls_model *m)
+{
+    const ls__matrix_form *form;
+    bool has = false;
+    for (uint32_t i = 0; (form = ls__matrix_form_at(i)); i++)
+        has = has || (form->elements == 1 && m->matrices[i].tile);
+    return has;
+}
+
 static ls_status make_buffers(ls_session_pool *p, ls_error *error)
 {
     const ls_model_info *i = &p->model->info;
@@ -93,6 +102,7 @@ static ls_status make_buffers(ls_session_pool *p, ls_error *error)
         {"integers", columns * most, &p->quantized[1].integers},
         {"scales", (columns * most + 255) / 256 * 4, &p->quantized[1].scales},
         {"sums", columns * most / 16 * 4, &p->quantized[1].sums},
+        {"tiles", has_floats(p->model) ? columns * most * 4 : 4, &p->tiled},
     };
     ls_status status = LS_OK;
     for (size_t b = 0; status == LS_OK && b < sizeof buffers / sizeof *buffers; b++)
@@ -224,8 +234,8 @@ ls_status ls_session_pool_create(ls_model *model, const ls_session_pool_params *
 static void destroy_buffers(ls_session_pool *p)
 {
     ls_buffer **buffers[] = {
-        &p->tokens, &p->residual, &p->normed, &p->query,  &p->key,  &p->value, &p->scores,
-        &p->gate,   &p->up,       &p->inner,  &p->places, &p->tops, &p->sums,  &p->parts,
+        &p->tokens, &p->residual, &p->normed, &p->query, &p->key,  &p->value, &p->scores, &p->gate,
+        &p->up,     &p->inner,    &p->places, &p->tops,  &p->sums, &p->parts, &p->tiled,
     };
     for (size_t b = 0; b < sizeof buffers / sizeof *buffers; b++)
         ls_buffer_destroy(buffers[b]);

@@ -119,6 +119,7 @@ struct ls_session_pool {
     ls_buffer *tops, *sums, *parts;
     ls_buffer *angles[LS__ROPES]; /* by the model's ropes */
     ls__quantized quantized[LS__BLOCKINGS];
+    ls_buffer *tiled;       /* the same as floats, tile by tile: kernels/tensor.kc */
     ls__cache_layer *cache; /* by layer */
     ls__outputs ends, all;  /* of sessions, of tokens one after another: made when it is needed */
     ls__token_batch one, many, every; /* for one token, for many; for many with `all` */

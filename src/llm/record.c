@@ -141,7 +141,8 @@ typedef struct input {
     ls_buffer *x;
     uint32_t elements;
     bool last;                  /* of the tokens that give logits alone */
-    bool wanted[LS__BLOCKINGS]; /* none: as floats */
+    bool wanted[LS__BLOCKINGS]; /* none: as floats alone */
+    bool floats;
 } input;
 
 static const uint32_t block_elements[LS__BLOCKINGS] = {32, 256};
@@ -154,6 +155,8 @@ static input input_of(const char *operation, ls_buffer *x, const ls__weight *con
         int blocking = ls__matrix_blocking(readers[i]->form);
         if (blocking >= 0)
             in.wanted[blocking] = true;
+        else
+            in.floats = true;
     }
     return in;
 }
@@ -176,8 +179,14 @@ static void add_quantized(const recorder *r, uint32_t blocking, step *s)
         s->buffers[s->buffer_count++] = buffers[i];
 }
 
+/* Whether the columns are one. */
+static bool is_single(const recorder *r, bool last)
+{
+    return !r->many || (last && r->out->outputs->most == 1);
+}
+
 /* x as integers in all ways from the blocking `from` on; floats are looked at, whether they are
- * finite. */
+ * finite, and put into tiles. */
 static void put_input(recorder *r, const input *in, uint32_t from)
 {
     uint32_t y = in->last ? PARAMETER(rows) : PARAMETER(count);
@@ -205,16 +214,26 @@ static void put_input(recorder *r, const input *in, uint32_t from)
                        .scalar_count = 1,
                        .buffers = {in->x},
                        .buffer_count = 1});
+    if (in->floats && !is_single(r, in->last))
+        put(r, &(step){.operation = in->operation,
+                       .kernel = r->model->tile_floats,
+                       .x = (in->elements + LS__SLICE - 1) / LS__SLICE * 32,
+                       .y_parameter = y,
+                       .scalars = {in->elements, LS__TILE},
+                       .scalar_count = 2,
+                       .buffers = {in->x, r->pool->tiled},
+                       .buffer_count = 2,
+                       .part = true});
 }
 
-/* y = W x, shard by shard, where the pool's `quantized` has x as integers. */
+/* y = W x, shard by shard, where the pool has x as integers, or in tiles. */
 static void put_matrix(recorder *r, const char *operation, const ls__weight *w, ls_buffer *x,
                        ls_buffer *y, bool last)
 {
     int blocking = ls__matrix_blocking(w->form);
     const ls__quantized *q = &r->pool->quantized[blocking < 0 ? 0 : blocking];
     const ls__matrix_kernels *kernels = &r->model->matrices[ls__matrix_form_index(w->form)];
-    bool one = last ? !r->many || r->out->outputs->most == 1 : !r->many;
+    bool one = is_single(r, last);
     uint32_t count = last ? PARAMETER(rows) : PARAMETER(count),
              columns = last ? PARAMETER(row_lanes) : PARAMETER(lanes),
              tiles = last ? PARAMETER(row_tile_lanes) : PARAMETER(tile_lanes);
@@ -228,7 +247,7 @@ static void put_matrix(recorder *r, const char *operation, const ls__weight *w, 
               .buffers = {NULL, NULL, q->integers, q->scales, q->sums},
               .buffer_count = 5};
     if (blocking < 0) {
-        s.buffers[1] = x;
+        s.buffers[1] = one ? x : r->pool->tiled;
         s.buffer_count = 2;
     } else if (q->products) {
         s.buffers[s.buffer_count++] = q->products;

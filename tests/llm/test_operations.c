@@ -182,6 +182,28 @@ static void quantization_256(void **state)
     free(x);
 }
 
+/* `columns` inputs, whole tiles, as matrices of floats take them: from the kernel, which is held to
+ * the order in which a panel has its elements. */
+static float *tile_floats(int d, const float *x, uint32_t elements, uint32_t columns)
+{
+    size_t count = (size_t)columns * elements;
+    float *tiled = allocate(count * 4);
+    uint32_t scalars[] = {elements, TILE}, global[3] = {(elements + 255) / 256 * 32, columns, 1};
+    memset(tiled, 0xff, count * 4);
+    run(d, "tile_floats", global, scalars, sizeof scalars,
+        (argument[]){{(void *)x, count * 4, 0, false}, {tiled, count * 4, 0, true}}, 2);
+    size_t at = 0;
+    for (uint32_t t = 0; t < columns; t += TILE)
+        for (uint32_t first = 0; first < elements; first += 256)
+            for (uint32_t a = 0; a < 8; a++)
+                for (uint32_t k = first + a; k < first + 256 && k < elements; k += 8)
+                    for (uint32_t c = t; c < t + TILE; c++)
+                        if (memcmp(&tiled[at++], &x[(size_t)c * elements + k], 4) != 0)
+                            fail_msg("tile_floats on %s: column %u, element %u", device_names[d], c,
+                                     k);
+    return tiled;
+}
+
 /* Rows of a matrix times columns, in tiles of `tile`. */
 static void check_matrix(ls_gguf_type type, uint32_t elements, uint32_t rows, uint32_t columns,
                          uint32_t tile)
@@ -203,7 +225,8 @@ static void check_matrix(ls_gguf_type type, uint32_t elements, uint32_t rows, ui
     float *products = allocate((size_t)padded * blocks * 4 + 4);
     size_t sum_bytes = (size_t)padded * elements / (block == 32 ? 32 : 16) * 4;
     int32_t *sums = allocate(sum_bytes);
-    model_quantize(block, padded * elements, x, integers, scales, products, sums);
+    if (!is_float)
+        model_quantize(block, padded * elements, x, integers, scales, products, sums);
     float *expected = allocate(out_bytes), *got = allocate(out_bytes);
     for (uint32_t c = 0; c < columns; c++)
         for (uint32_t r = 0; r < rows; r++)
@@ -229,11 +252,15 @@ static void check_matrix(ls_gguf_type type, uint32_t elements, uint32_t rows, ui
                               {got, out_bytes, 0, true}};
         if (block == 256)
             blocked[5] = blocked[6];
+        if (is_float && tile > 1)
+            floats[1].bytes = tile_floats(d, x, elements, padded);
         memset(got, 0xff, out_bytes);
         run(d, name, global, scalars, sizeof scalars, is_float ? floats : blocked,
             is_float       ? 3
             : block == 256 ? 6
                            : 7);
+        if (floats[1].bytes != x)
+            free(floats[1].bytes);
         assert_same(d, label, got, expected, out_bytes);
     }
     free(matrix);
@@ -276,6 +303,11 @@ static void matrices(void **state)
         check_matrix(types[t], 256, 64, 3, 1);
         check_matrix(types[t], 288, 70, 4, TILE);
         check_matrix(types[t], 64, 33, 6, TILE);
+        if (ls__matrix_form_of(types[t])->elements > 1)
+            continue;
+        check_matrix(types[t], 301, 33, 5, TILE); /* accumulators of unlike lengths, or of none */
+        check_matrix(types[t], 515, 40, 2, 1);
+        check_matrix(types[t], 515, 40, 6, TILE);
     }
 }
 

@@ -101,6 +101,12 @@ static lv canonical_16(unit *u, lv bits, uint64_t infinity, uint64_t nan)
                      mk_k(u, bits, nan), bits);
 }
 
+/* Where floats alone are read, it does not show which NaN lies there. (PTX has its own locals.) */
+static bool is_float_local(const unit *u, const ls__ir_inst *inst)
+{
+    return u->locals && inst->base.kind == LS_BASE_LOCAL && u->locals[inst->base.index].is_float;
+}
+
 lv ls__llvm_to_memory(unit *u, const ls__ir_inst *inst, lv value)
 {
     ls_mem mem = (ls_mem)inst->mem;
@@ -122,7 +128,7 @@ lv ls__llvm_to_memory(unit *u, const ls__ir_inst *inst, lv value)
         return mk_trunc(u, value, u->e->i16);
     case LS_MEM_F32:
     case LS_MEM_F64:
-        if (!raw && !ls__llvm_is_clean(u, inst->args[1], 0))
+        if (!raw && !is_float_local(u, inst) && !ls__llvm_is_clean(u, inst->args[1], 0))
             return ls__llvm_canonical(u, ls__ir_mem_type(mem), value, true);
         return mk_bitcast(u, value, mem == LS_MEM_F32 ? u->e->i32 : u->e->i64);
     default:
@@ -454,7 +460,7 @@ static bool is_multiple(const unit *u, ls_value offset, uint32_t bytes, int dept
 typedef struct element_search {
     const unit *u;
     uint32_t index, bytes;
-    bool differ;
+    bool differ, has_others; /* than floats */
 } element_search;
 
 static bool find_element(ls__ir_inst *inst, void *context)
@@ -467,17 +473,19 @@ static bool find_element(ls__ir_inst *inst, void *context)
     uint32_t bytes = ls__ir_mem_bytes((ls_mem)inst->mem);
     s->differ |= s->bytes != 0 && s->bytes != bytes;
     s->differ |= !is_multiple(s->u, inst->args[0], bytes, DEPTH);
+    s->has_others |= inst->mem != LS_MEM_F32 && inst->mem != LS_MEM_F64;
     s->bytes = bytes;
     return true;
 }
 
-uint32_t ls__llvm_local_element(const unit *u, uint32_t index)
+void ls__llvm_survey_local(const unit *u, uint32_t index, local *found)
 {
     element_search s = {.u = u, .index = index};
     ls__ir_walk(u->function->body, find_element, &s);
     if (s.differ || s.bytes == 0 || u->function->locals.items[index].size % s.bytes != 0)
-        return 0;
-    return s.bytes;
+        return;
+    found->element = s.bytes;
+    found->is_float = !s.has_others;
 }
 
 /* The offset in a local object that all lanes have, whose elements lie side by side. NULL: not so.

@@ -369,7 +369,7 @@ static void place_locals(unit *u)
     for (uint32_t i = 0; i < u->function->locals.count; i++) {
         const ls__ir_object *object = &u->function->locals.items[i];
         uint64_t bytes = (uint64_t)object->size * u->width;
-        u->locals[i].element = ls__llvm_local_element(u, i);
+        ls__llvm_survey_local(u, i, &u->locals[i]);
         if (!u->is_cut && bytes <= (u->width == 1 ? STACK_SCALAR_BYTES : STACK_LOCAL_BYTES)) {
             u->locals[i].place = ls__llvm_alloca(u, u->l->ArrayType2(u->e->i8, bytes));
             u->l->SetAlignment(u->locals[i].place, 64);

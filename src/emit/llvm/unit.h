@@ -155,6 +155,7 @@ typedef struct local {
     /* All accesses are of this size, at multiples of it: elements lie one behind the other, each
      * for all lanes. 0: the objects of the lanes do. */
     uint32_t element;
+    bool is_float; /* they are all of f32, or of f64 */
 } local;
 
 typedef struct unit { /* one function */
@@ -292,7 +293,7 @@ typedef struct access {
 
 lv ls__llvm_from_memory(unit *u, ls_mem mem, lv bits); /* integers of its width, extended */
 lv ls__llvm_to_memory(unit *u, const ls__ir_inst *inst, lv value); /* what a store writes */
-uint32_t ls__llvm_local_element(const unit *u, uint32_t index);
+void ls__llvm_survey_local(const unit *u, uint32_t index, local *found);
 void ls__llvm_emit_load(unit *u, const ls__ir_inst *inst);
 void ls__llvm_emit_store(unit *u, const ls__ir_inst *inst);
 void ls__llvm_emit_atomic(unit *u, const ls__ir_inst *inst);
