@@ -413,6 +413,31 @@ void ls__os_writer_abort(ls__os_writer **writer)
     *writer = NULL;
 }
 
+static ls_status write_whole(const char *path, const void *bytes, size_t size, const char *end,
+                             ls_error *error)
+{
+    ls__os_writer *writer = NULL;
+    ls_status status = ls__os_writer_open(path, &writer, error);
+    if (status == LS_OK)
+        status = ls__os_writer_write(writer, bytes, size, error);
+    if (status == LS_OK)
+        status = ls__os_writer_write(writer, end, strlen(end), error);
+    if (status == LS_OK)
+        status = ls__os_writer_commit(&writer, error);
+    ls__os_writer_abort(&writer);
+    return status;
+}
+
+ls_status ls__os_write_file(const char *path, const void *bytes, size_t size, ls_error *error)
+{
+    return write_whole(path, bytes, size, "", error);
+}
+
+ls_status ls__os_write_line(const char *path, const char *text, ls_error *error)
+{
+    return write_whole(path, text, strlen(text), "\n", error);
+}
+
 /* --- pieces ---------------------------------------------------------------------------------- */
 struct ls__os_reader {
     int fd;

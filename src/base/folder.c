@@ -124,19 +124,13 @@ ls_status ls__folder_open(const char *path, const char *const *known, uint32_t k
 ls_status ls__folder_write(ls__folder *folder, const char *name, const void *bytes, size_t size,
                            ls_error *error)
 {
-    ls__os_writer *writer = NULL;
     size_t length = strlen(folder->temporary) + strlen(name) + 2;
     char *path = ls__mem_alloc(length, 1);
     if (!path)
         return ls__fail_oom(error, length);
     snprintf(path, length, "%s/%s", folder->temporary, name);
-    ls_status status = ls__os_writer_open(path, &writer, error);
+    ls_status status = ls__os_write_file(path, bytes, size, error);
     ls__mem_free(path);
-    if (status == LS_OK)
-        status = ls__os_writer_write(writer, bytes, size, error);
-    if (status == LS_OK)
-        return ls__os_writer_commit(&writer, error);
-    ls__os_writer_abort(&writer);
     return status;
 }
 

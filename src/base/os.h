@@ -71,6 +71,9 @@ ls_status ls__os_writer_write(ls__os_writer *writer, const void *bytes, size_t s
 ls_status ls__os_writer_flush(ls__os_writer *writer, ls_error *error);
 ls_status ls__os_writer_commit(ls__os_writer **writer, ls_error *error); /* writes NULL */
 void ls__os_writer_abort(ls__os_writer **writer);                        /* accepts NULL */
+/* A whole file in this way; the second one writes a text and a line end behind it. */
+ls_status ls__os_write_file(const char *path, const void *bytes, size_t size, ls_error *error);
+ls_status ls__os_write_line(const char *path, const char *text, ls_error *error);
 
 /* A file read from its start, piece by piece; pipes too. */
 typedef struct ls__os_reader ls__os_reader;

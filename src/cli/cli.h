@@ -14,6 +14,7 @@
 #include "base/str.h"
 #include "lockstep/base.h"
 #include "lockstep/device.h"
+#include "lockstep/ir.h"
 #include "lockstep/program.h"
 
 enum {
@@ -78,6 +79,9 @@ ls_status ls__cli_parse_define(char *text, ls_define *define, ls_error *error);
  * value; negative numbers go down to -`minimum`. */
 ls_status ls__cli_parse_integer(const char *text, uint64_t minimum, uint64_t maximum,
                                 int64_t *value, ls_error *error);
+
+/* An operation of the IR by its name; else the command line is wrong. */
+ls_op ls__cli_op_option(const struct argp_state *state, const char *text);
 
 /* "quick" or "optimized". */
 ls_status ls__cli_parse_tier(const char *text, ls_tier *tier, ls_error *error);

@@ -126,20 +126,11 @@ static const struct argp arguments = {
 
 static ls_status write_output(const char *path, const void *bytes, size_t size, ls_error *error)
 {
-    ls__os_writer *writer;
     if (!path) {
         fwrite(bytes, 1, size, stdout); /* failures show when main.c flushes */
         return LS_OK;
     }
-    ls_status status = ls__os_writer_open(path, &writer, error);
-    if (status != LS_OK)
-        return status;
-    status = ls__os_writer_write(writer, bytes, size, error);
-    if (status != LS_OK) {
-        ls__os_writer_abort(&writer);
-        return status;
-    }
-    return ls__os_writer_commit(&writer, error);
+    return ls__os_write_file(path, bytes, size, error);
 }
 
 /* The module through spirv-dis. */

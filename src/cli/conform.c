@@ -73,21 +73,6 @@ static ls_tier parse_tier(struct argp_state *state, const char *text)
     return tier;
 }
 
-static ls_op parse_op(struct argp_state *state, const char *text)
-{
-    static const char *const names[] = {
-        [LS_OP_NONE] = "",
-#define LS_OP(name, text, types, operands, result, flags, doc) [LS_OP_##name] = text,
-#include "lockstep/ops.def"
-#undef LS_OP
-    };
-    for (int op = 1; op < LS_OP_COUNT; op++)
-        if (strcmp(names[op], text) == 0)
-            return (ls_op)op;
-    ls__cli_usage_error(state, "there is no operation '%s'", text);
-    return LS_OP_NONE;
-}
-
 static void check(struct argp_state *state, conform_job *job)
 {
     if (job->compare[0]) {
@@ -153,7 +138,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         job->quiet = true;
         return 0;
     case KEY_WRONG:
-        job->fault.wrong_op = parse_op(state, text);
+        job->fault.wrong_op = ls__cli_op_option(state, text);
         o->fault = &job->fault;
         return 0;
     case ARGP_KEY_ARG:

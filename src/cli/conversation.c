@@ -133,7 +133,6 @@ void ls__cli_conversation_finish(ls__cli_conversation *c)
 ls_status ls__cli_conversation_save(const ls__cli_conversation *c, const char *path,
                                     ls_error *error)
 {
-    ls__os_writer *writer = NULL;
     json_t *list = json_array();
     for (uint32_t i = 0; i < c->count; i++)
         json_array_append_new(list, json_pack("{s:s, s:s}", "role", c->messages[i].role, "content",
@@ -142,14 +141,7 @@ ls_status ls__cli_conversation_save(const ls__cli_conversation *c, const char *p
     json_decref(list);
     if (!text)
         return ls__fail_oom(error, 0);
-    ls_status status = ls__os_writer_open(path, &writer, error);
-    if (status == LS_OK)
-        status = ls__os_writer_write(writer, text, strlen(text), error);
-    if (status == LS_OK)
-        status = ls__os_writer_write(writer, "\n", 1, error);
-    if (status == LS_OK)
-        status = ls__os_writer_commit(&writer, error);
-    ls__os_writer_abort(&writer);
+    ls_status status = ls__os_write_line(path, text, error);
     free(text);
     return status;
 }

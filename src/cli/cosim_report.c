@@ -13,18 +13,8 @@
 
 static ls_status write_json(const char *path, json_t *value, ls_error *error)
 {
-    ls__os_writer *writer;
     char *text = value ? json_dumps(value, JSON_INDENT(2)) : NULL;
-    ls_status status = text ? ls__os_writer_open(path, &writer, error) : ls__fail_oom(error, 1024);
-    if (status == LS_OK) {
-        status = ls__os_writer_write(writer, text, strlen(text), error);
-        if (status == LS_OK)
-            status = ls__os_writer_write(writer, "\n", 1, error);
-        if (status == LS_OK)
-            status = ls__os_writer_commit(&writer, error);
-        else
-            ls__os_writer_abort(&writer);
-    }
+    ls_status status = text ? ls__os_write_line(path, text, error) : ls__fail_oom(error, 1024);
     free(text);
     json_decref(value);
     return status;

@@ -238,18 +238,11 @@ static ls_status generate(run *r, ls_error *error)
 static ls_status write_logprobs(const run *r, ls_error *error)
 {
     const ls__strbuf *lines = &r->logprob_lines;
-    ls__os_writer *writer = NULL;
     if (!r->logprobs_file) {
         fprintf(stderr, "\n%s", lines->text ? lines->text : "");
         return LS_OK;
     }
-    ls_status status = ls__os_writer_open(r->logprobs_file, &writer, error);
-    if (status == LS_OK && lines->length)
-        status = ls__os_writer_write(writer, lines->text, lines->length, error);
-    if (status == LS_OK)
-        status = ls__os_writer_commit(&writer, error);
-    ls__os_writer_abort(&writer);
-    return status;
+    return ls__os_write_file(r->logprobs_file, lines->text, lines->length, error);
 }
 
 static ls_status print_numbers(run *r, ls_error *error)

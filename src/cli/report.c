@@ -116,6 +116,21 @@ ls_status ls__cli_parse_define(char *text, ls_define *define, ls_error *error)
     return status;
 }
 
+ls_op ls__cli_op_option(const struct argp_state *state, const char *text)
+{
+    static const char *const names[] = {
+        [LS_OP_NONE] = "",
+#define LS_OP(name, text, types, operands, result, flags, doc) [LS_OP_##name] = text,
+#include "lockstep/ops.def"
+#undef LS_OP
+    };
+    for (int op = 1; op < LS_OP_COUNT; op++)
+        if (strcmp(names[op], text) == 0)
+            return (ls_op)op;
+    ls__cli_usage_error(state, "there is no operation '%s'", text);
+    return LS_OP_NONE;
+}
+
 ls_status ls__cli_parse_tier(const char *text, ls_tier *tier, ls_error *error)
 {
     if (strcmp(text, "quick") != 0 && strcmp(text, "optimized") != 0)

@@ -35,20 +35,12 @@ static ls_status read_seed(const char *path, uint64_t *seed, ls_error *error)
 /* A number that JSON of any reader holds exactly. */
 static ls_status draw_seed(const char *path, uint64_t *seed, ls_error *error)
 {
-    ls__os_writer *writer;
     char text[64];
     if (getrandom(seed, sizeof *seed, 0) != sizeof *seed)
         return ls__fail(error, LS_E_IO, "no random number for '%s': %s", path, strerror(errno));
     *seed >>= 11;
     int length = snprintf(text, sizeof text, "{\n  \"master_seed\": %" PRIu64 "\n}\n", *seed);
-    ls_status status = ls__os_writer_open(path, &writer, error);
-    if (status != LS_OK)
-        return status;
-    status = ls__os_writer_write(writer, text, (size_t)length, error);
-    if (status == LS_OK)
-        return ls__os_writer_commit(&writer, error);
-    ls__os_writer_abort(&writer);
-    return status;
+    return ls__os_write_file(path, text, (size_t)length, error);
 }
 
 ls_status ls__cli_run_params(const char *path, uint64_t *seed, ls_error *error)

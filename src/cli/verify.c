@@ -81,21 +81,6 @@ static const char description[] =
     "to "
     "compare with, 2 wrong command line.\n";
 
-static ls_op find_op(const struct argp_state *state, const char *text)
-{
-    static const char *const names[] = {
-        [LS_OP_NONE] = "",
-#define LS_OP(name, text, types, operands, result, flags, doc) [LS_OP_##name] = text,
-#include "lockstep/ops.def"
-#undef LS_OP
-    };
-    for (int op = 1; op < LS_OP_COUNT; op++)
-        if (strcmp(names[op], text) == 0)
-            return (ls_op)op;
-    ls__cli_usage_error(state, "there is no operation '%s'", text);
-    return LS_OP_NONE;
-}
-
 static error_t parse_option(int key, char *text, struct argp_state *state)
 {
     verify *v = state->input;
@@ -115,7 +100,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         v->seed = ls__cli_count_option(state, "--seed", text, UINT32_MAX);
         return 0;
     case KEY_WRONG:
-        v->fault.wrong_op = find_op(state, text);
+        v->fault.wrong_op = ls__cli_op_option(state, text);
         return 0;
     case ARGP_KEY_ARG:
         ls__cli_usage_error(state, "'%s' is not expected here", text);

@@ -37,19 +37,10 @@ ls_status ls__certificate_seal(json_t *certificate, ls_error *error)
 
 ls_status ls__certificate_write(const json_t *certificate, const char *path, ls_error *error)
 {
-    ls__os_writer *writer;
     char *text = json_dumps(certificate, JSON_INDENT(1));
     if (!text)
         return ls__fail_oom(error, 1);
-    ls_status status = ls__os_writer_open(path, &writer, error);
-    if (status == LS_OK) {
-        status = ls__os_writer_write(writer, text, strlen(text), error);
-        if (status == LS_OK)
-            status = ls__os_writer_write(writer, "\n", 1, error);
-        if (status == LS_OK)
-            status = ls__os_writer_commit(&writer, error);
-        ls__os_writer_abort(&writer);
-    }
+    ls_status status = ls__os_write_line(path, text, error);
     free(text); /* jansson's, by malloc */
     return status;
 }

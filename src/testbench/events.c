@@ -306,17 +306,9 @@ static void append_event(const ls__events *e, const event *v, bool with_instance
 
 static ls_status write_text(const char *path, const ls__strbuf *text, ls_error *error)
 {
-    ls__os_writer *writer;
     if (text->failed)
         return ls__fail_oom(error, text->capacity);
-    ls_status status = ls__os_writer_open(path, &writer, error);
-    if (status != LS_OK)
-        return status;
-    status = ls__os_writer_write(writer, text->text, text->length, error);
-    if (status == LS_OK)
-        return ls__os_writer_commit(&writer, error);
-    ls__os_writer_abort(&writer);
-    return status;
+    return ls__os_write_file(path, text->text, text->length, error);
 }
 
 ls_status ls__events_write(const ls__events *e, const char *path, uint32_t instance,
