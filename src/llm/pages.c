@@ -29,8 +29,9 @@ ls_status ls__pool_plan_pages(ls_session_pool *p, const ls_session_pool_params *
     uint64_t seen = (behind + p->model->window - 1 + LS__CHUNK - 1) / LS__CHUNK;
     uint64_t pages = params->positions ? ls__pages_of(params->positions)
                                        : (uint64_t)ls__pages_of(context) * p->sessions;
-    if (pages > UINT32_MAX)
-        return ls__fail(error, LS_E_INVALID_ARGUMENT, "more than %" PRIu32 " pages", UINT32_MAX);
+    if (pages > UINT32_MAX / LS__CHUNK)
+        return ls__fail(error, LS_E_INVALID_ARGUMENT, "a pool of more than %" PRIu32 " positions",
+                        UINT32_MAX / LS__CHUNK * LS__CHUNK);
     whole->span = ls__pages_of(p->context);
     whole->page_count = (uint32_t)pages;
     p->cache_kinds = 1;

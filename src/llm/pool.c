@@ -182,6 +182,7 @@ static ls_status read_params(ls_session_pool *p, const ls_session_pool_params *p
     if (params->cache_type != LS_CACHE_F16 && params->cache_type != LS_CACHE_F32)
         return ls__fail(error, LS_E_INVALID_ARGUMENT, "a cache of an unknown type (%d)",
                         (int)params->cache_type);
+    p->asked = context;
     p->context = ls__pages_of(context) * LS__CHUNK;
     p->chunk = whole_tiles(largest(chunk, sessions));
     p->sessions = sessions;

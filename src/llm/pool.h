@@ -104,6 +104,7 @@ struct ls_session_pool {
     const ls__attention_kernel_set *attention; /* for the cache's type */
     ls_stream *stream;
     uint32_t context;  /* of a session at most, whole pages */
+    uint32_t asked;    /* the same as it was asked for */
     uint32_t chunk;    /* columns of a submission, whole tiles */
     uint32_t sessions; /* in a submission */
     bool floats;       /* cache of f32 */
@@ -173,7 +174,7 @@ ls_status ls__pool_compute(ls_session_pool *pool, const ls__token_batch *batch, 
 
 static inline uint32_t ls__pages_of(uint32_t positions)
 {
-    return (positions + LS__CHUNK - 1) / LS__CHUNK;
+    return positions / LS__CHUNK + (positions % LS__CHUNK != 0);
 }
 
 #endif

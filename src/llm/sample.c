@@ -238,6 +238,8 @@ static ls_status check(const ls_sampler_params *p, ls_error *error)
             return ls__fail(error, LS_E_INVALID_ARGUMENT, "%s is %g, not from %g to %g",
                             numbers[i].name, (double)numbers[i].number, (double)numbers[i].least,
                             (double)numbers[i].most);
+    if (p->bias_count && !p->biases)
+        return ls__fail(error, LS_E_INVALID_ARGUMENT, "%" PRIu32 " biases at NULL", p->bias_count);
     for (uint32_t i = 0; i < p->bias_count; i++) {
         const ls_logit_bias *bias = &p->biases[i];
         if (bias->id >= p->vocabulary || !(bias->value < HUGE_VALF))

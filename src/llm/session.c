@@ -17,10 +17,10 @@ static ls_status find_pool(ls_session *s, ls_model *model, const ls_session_para
     if (s->pool && s->pool->model != model)
         return ls__fail(error, LS_E_INVALID_ARGUMENT, "the pool is that of another model");
     if (s->pool) {
-        if (s->context > s->pool->context)
+        if (s->context > s->pool->asked)
             return ls__fail(error, LS_E_INVALID_ARGUMENT,
                             "a context of %" PRIu32 " positions, where the pool has %" PRIu32,
-                            s->context, s->pool->context);
+                            s->context, s->pool->asked);
         return LS_OK;
     }
     ls_session_pool_params own = LS_SESSION_POOL_PARAMS_INIT;
@@ -49,9 +49,7 @@ ls_status ls_session_create(ls_model *model, const ls_session_params *params, ls
         return ls__fail_oom(error, sizeof *s);
     ls_status status = find_pool(s, model, params, error);
     if (status == LS_OK) {
-        uint64_t most =
-            s->pool->context < model->info.context ? s->pool->context : model->info.context;
-        s->context = s->context ? s->context : (uint32_t)most;
+        s->context = s->context ? s->context : s->pool->asked;
         s->tokens = ls__mem_alloc(s->context, sizeof *s->tokens);
         for (uint32_t k = 0; k < LS__CACHES; k++)
             s->pages[k] = ls__mem_alloc(ls__pages_of(s->context), sizeof **s->pages);
@@ -96,11 +94,6 @@ static ls_status check_input(const ls_session_input *input, ls_error *error)
     uint32_t vocabulary = s->pool->model->info.vocabulary;
     if (s->failed || s->pool->failed)
         return ls__fail(error, LS_E_STATE, "the session has failed");
-    for (uint32_t i = 0; i < input->count; i++)
-        if (input->tokens[i] >= vocabulary)
-            return ls__fail(error, LS_E_INVALID_ARGUMENT,
-                            "token %" PRIu32 ", where the vocabulary has %" PRIu32,
-                            input->tokens[i], vocabulary);
     if (input->count > s->context - s->position) {
         ls__fail(error, LS_E_LIMIT,
                  "%" PRIu32 " tokens behind the %" PRIu32 " so far are more than the context of "
@@ -108,6 +101,11 @@ static ls_status check_input(const ls_session_input *input, ls_error *error)
                  input->count, s->position, s->context);
         return ls__fail_hint(error, LS_E_LIMIT, "ask for a larger context, or shorten the text");
     }
+    for (uint32_t i = 0; i < input->count; i++)
+        if (input->tokens[i] >= vocabulary)
+            return ls__fail(error, LS_E_INVALID_ARGUMENT,
+                            "token %" PRIu32 ", where the vocabulary has %" PRIu32,
+                            input->tokens[i], vocabulary);
     return LS_OK;
 }
 

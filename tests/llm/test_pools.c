@@ -162,9 +162,18 @@ static void pools_say_what_they_cannot(void **state)
     ls_session_params larger = LS_SESSION_PARAMS_INIT;
     ls_session *none = NULL;
     larger.pool = pool;
-    larger.context = 193;
+    larger.context = 151; /* a page has room for it */
     assert_int_equal(ls_session_create(m.model, &larger, &none, &error), LS_E_INVALID_ARGUMENT);
+    assert_non_null(strstr(error.message, "151 positions, where the pool has 150"));
     assert_null(none);
+    assert_int_equal(ls_session_context(c), 150);
+    assert_int_equal(ls_session_feed(c, tokens[0], UINT32_MAX, &error), LS_E_LIMIT);
+    ls_session_pool_params huge = LS_SESSION_POOL_PARAMS_INIT;
+    ls_session_pool *too_large = NULL;
+    huge.positions = UINT32_MAX;
+    assert_int_equal(ls_session_pool_create(m.model, &huge, &too_large, &error),
+                     LS_E_INVALID_ARGUMENT);
+    assert_non_null(strstr(error.message, "more than 4294967232 positions"));
     ls_session_destroy(&a);
     ls_session_destroy(&b);
     ls_session_destroy(&c);
