@@ -22,6 +22,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/os.h"
+#include "base/params.h"
 #include "base/status.h"
 #include "core/backend.h"
 #include "core/code_cache.h"
@@ -32,18 +33,6 @@ typedef struct ls__built ls__built;
 typedef struct ls__submission ls__submission;
 typedef struct ls__trace ls__trace;
 typedef struct ls__probe ls__probe;
-
-/* --- params structs (params.c) ---------------------------------------------------------------- */
-/* Copies a caller's params struct into *out (`size` bytes, zeroed first): fields the caller does
- * not know are zero; fields this library does not know must be zero. NULL `in` counts as all zero
- * when `optional`. */
-ls_status ls__params_in(void *out, size_t size, const void *in, bool optional, const char *what,
-                        ls_error *error);
-/* Copies a result into the caller's struct as far as the caller knows it; a struct_size of 0 counts
- * as `size`. */
-void ls__params_out(void *out, const void *in, size_t size);
-/* LS_E_INVALID_ARGUMENT: the call was given nowhere to write its result. */
-ls_status ls__fail_no_result(ls_error *error, const char *call);
 
 /* --- budget (budget.c) ------------------------------------------------------------------------ */
 typedef struct ls__budget {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/params.h"
 #include "base/status.h"
 #include "llm/attention.h"
 #include "llm/matrix.h"
@@ -148,17 +149,23 @@ static ls_status find_kernels(const loader *l)
 
 ls_status ls_model_load(const ls_model_params *params, ls_model **model, ls_error *error)
 {
-    if (!params || !params->device || !params->gguf || !model)
-        return ls__fail(error, LS_E_INVALID_ARGUMENT, "params, device, gguf or model is NULL");
+    ls_model_params given;
+    if (!model)
+        return ls__fail_no_result(error, "ls_model_load");
     *model = NULL;
+    ls_status status = ls__params_in(&given, sizeof given, params, false, "ls_model_load", error);
+    if (status != LS_OK)
+        return status;
+    if (!given.device || !given.gguf)
+        return ls__fail(error, LS_E_INVALID_ARGUMENT, "device or gguf is NULL");
     ls_model *m = ls__mem_alloc(1, sizeof *m);
     if (!m)
         return ls__fail_oom(error, sizeof *m);
-    m->device = params->device;
-    loader l = {m, params->checked, error};
-    ls_status status = ls__model_read_info(params->gguf, m, error);
+    m->device = given.device;
+    loader l = {m, given.checked, error};
+    status = ls__model_read_info(given.gguf, m, error);
     if (status == LS_OK)
-        status = ls__weights_load(m, params->gguf, params->max_shard_bytes, error);
+        status = ls__weights_load(m, given.gguf, given.max_shard_bytes, error);
     if (status == LS_OK)
         status = build_program(&l);
     if (status == LS_OK)

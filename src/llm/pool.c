@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/params.h"
 #include "base/status.h"
 
 enum { DEFAULT_CONTEXT = 4096, DEFAULT_CHUNK = 64, MOST_CHUNK = 4096, DEFAULT_SESSIONS = 8 };
@@ -194,9 +195,15 @@ static ls_status read_params(ls_session_pool *p, const ls_session_pool_params *p
 ls_status ls_session_pool_create(ls_model *model, const ls_session_pool_params *params,
                                  ls_session_pool **pool, ls_error *error)
 {
-    if (!model || !params || !pool)
-        return ls__fail(error, LS_E_INVALID_ARGUMENT, "model, params or pool is NULL");
+    ls_session_pool_params given;
+    if (!model || !pool)
+        return ls__fail(error, LS_E_INVALID_ARGUMENT, "model or pool is NULL");
     *pool = NULL;
+    ls_status status =
+        ls__params_in(&given, sizeof given, params, false, "ls_session_pool_create", error);
+    if (status != LS_OK)
+        return status;
+    params = &given;
     ls_session_pool *p = ls__mem_alloc(1, sizeof *p);
     if (!p)
         return ls__fail_oom(error, sizeof *p);
@@ -205,7 +212,7 @@ ls_status ls_session_pool_create(ls_model *model, const ls_session_pool_params *
     p->unfused = params->unfused;
     p->trace = params->trace;
     p->trace_context = params->trace_context;
-    ls_status status = read_params(p, params, error);
+    status = read_params(p, params, error);
     if (status == LS_OK)
         status = ls_stream_create(model->device, &p->stream, error);
     if (status == LS_OK)

@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "base/os.h"
+#include "base/params.h"
 #include "base/status.h"
 #include "lockstep/llm.h"
 
@@ -253,10 +254,15 @@ static ls_status check(const ls_sampler_params *p, ls_error *error)
 
 ls_status ls_sampler_create(const ls_sampler_params *params, ls_sampler **sampler, ls_error *error)
 {
-    if (!params || !sampler)
-        return ls__fail(error, LS_E_INVALID_ARGUMENT, "params or sampler is NULL");
+    ls_sampler_params given;
+    if (!sampler)
+        return ls__fail_no_result(error, "ls_sampler_create");
     *sampler = NULL;
-    ls_status status = check(params, error);
+    ls_status status =
+        ls__params_in(&given, sizeof given, params, false, "ls_sampler_create", error);
+    params = &given;
+    if (status == LS_OK)
+        status = check(params, error);
     if (status != LS_OK)
         return status;
     ls_sampler *s = ls__mem_alloc(1, sizeof *s);

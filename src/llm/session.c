@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/params.h"
 #include "base/status.h"
 #include "llm/pool.h"
 
@@ -41,13 +42,19 @@ static ls_status find_pool(ls_session *s, ls_model *model, const ls_session_para
 ls_status ls_session_create(ls_model *model, const ls_session_params *params, ls_session **session,
                             ls_error *error)
 {
-    if (!model || !params || !session)
-        return ls__fail(error, LS_E_INVALID_ARGUMENT, "model, params or session is NULL");
+    ls_session_params given;
+    if (!model || !session)
+        return ls__fail(error, LS_E_INVALID_ARGUMENT, "model or session is NULL");
     *session = NULL;
+    ls_status status =
+        ls__params_in(&given, sizeof given, params, false, "ls_session_create", error);
+    if (status != LS_OK)
+        return status;
+    params = &given;
     ls_session *s = ls__mem_alloc(1, sizeof *s);
     if (!s)
         return ls__fail_oom(error, sizeof *s);
-    ls_status status = find_pool(s, model, params, error);
+    status = find_pool(s, model, params, error);
     if (status == LS_OK) {
         s->context = s->context ? s->context : s->pool->asked;
         s->tokens = ls__mem_alloc(s->context, sizeof *s->tokens);

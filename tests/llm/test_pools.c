@@ -174,6 +174,9 @@ static void pools_say_what_they_cannot(void **state)
     assert_int_equal(ls_session_pool_create(m.model, &huge, &too_large, &error),
                      LS_E_INVALID_ARGUMENT);
     assert_non_null(strstr(error.message, "more than 4294967232 positions"));
+    larger.struct_size = huge.struct_size = 0;
+    assert_int_equal(ls_session_create(m.model, &larger, &none, &error), LS_E_VERSION);
+    assert_int_equal(ls_session_pool_create(m.model, &huge, &too_large, &error), LS_E_VERSION);
     ls_session_destroy(&a);
     ls_session_destroy(&b);
     ls_session_destroy(&c);

@@ -254,6 +254,19 @@ static void parameters_are_checked(void **state)
     params.temperature = NAN;
     assert_int_equal(ls_sampler_create(&params, &sampler, &error), LS_E_INVALID_ARGUMENT);
     params.temperature = 0;
+    params.bias_count = 2;
+    params.biases = NULL;
+    assert_int_equal(ls_sampler_create(&params, &sampler, &error), LS_E_INVALID_ARGUMENT);
+    params.bias_count = 0;
+    /* Of a program that knows less, no more is read; one that says nothing is refused. */
+    params.typical_p = 99;
+    params.struct_size = offsetof(ls_sampler_params, typical_p);
+    assert_int_equal(ls_sampler_create(&params, &sampler, &error), LS_OK);
+    ls_sampler_destroy(&sampler);
+    params.struct_size = 0;
+    assert_int_equal(ls_sampler_create(&params, &sampler, &error), LS_E_VERSION);
+    params.struct_size = sizeof params;
+    params.typical_p = 0;
     ls_status status = LS_E_OUT_OF_MEMORY;
     for (uint64_t n = 1; status != LS_OK; n++) {
         ls__mem_fail_after(n);

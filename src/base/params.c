@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Params and result structs of callers that were compiled against another version of the
- * headers. */
+#include "base/params.h"
+
 #include <string.h>
 
-#include "core/core.h"
+#include "base/status.h"
 
 ls_status ls__params_in(void *out, size_t size, const void *in, bool optional, const char *what,
                         ls_error *error)
@@ -32,12 +32,6 @@ ls_status ls__params_in(void *out, size_t size, const void *in, bool optional, c
     return LS_OK;
 }
 
-ls_status ls__fail_no_result(ls_error *error, const char *call)
-{
-    return ls__fail(error, LS_E_INVALID_ARGUMENT, "%s: nowhere to write the result was given",
-                    call);
-}
-
 void ls__params_out(void *out, const void *in, size_t size)
 {
     size_t given;
@@ -48,4 +42,10 @@ void ls__params_out(void *out, const void *in, size_t size)
                copied - sizeof given);
     if (given == 0)
         memcpy(out, &size, sizeof size);
+}
+
+ls_status ls__fail_no_result(ls_error *error, const char *call)
+{
+    return ls__fail(error, LS_E_INVALID_ARGUMENT, "%s: nowhere to write the result was given",
+                    call);
 }
