@@ -4,9 +4,12 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <cmocka.h>
 
+#include "base/mem.h"
 #include "base/source_text.h"
+#include "emit/llvm/api.h"
 #include "emit/llvm/emit.h"
 #include "emit/llvm/lookup.h"
 #include "harness.h"
@@ -37,10 +40,10 @@ static bool look(ls__ir_inst *inst, void *context)
     return true;
 }
 
-static count count_in(ls_gguf_type type, uint32_t tile)
+static ls__ir_module *make_product(ls_gguf_type type, uint32_t tile, const char *target)
 {
     ls__strbuf text = {0};
-    ls__pass_options options = {.lower = ls__llvm_lowering("avx2"), .optimize = true};
+    ls__pass_options options = {.lower = ls__llvm_lowering(target), .optimize = true};
     ls_error error = {0};
     for (uint32_t i = 0; i < ls__llm_kernels_count; i++)
         ls__strbuf_append(&text, ls__llm_kernels[i].text, ls__llm_kernels[i].length);
@@ -49,6 +52,12 @@ static count count_in(ls_gguf_type type, uint32_t tile)
     ls__strbuf_finish(&text);
     assert_non_null(module);
     assert_int_equal(ls__pass_run(module, &options, &error), LS_OK);
+    return module;
+}
+
+static count count_in(ls_gguf_type type, uint32_t tile)
+{
+    ls__ir_module *module = make_product(type, tile, "avx2");
     count c = {0};
     for (uint32_t i = 1; i < module->functions.count; i++) {
         c.function = module->functions.items[i];
@@ -84,9 +93,30 @@ static void test_masks(void **state)
     }
 }
 
+/* The code is there for all levels that have the instruction, whatever this machine has. */
+static void test_targets(void **state)
+{
+    static const char *const targets[] = {"avx2+quick", "avx2+avxvnni+quick", "avx512+quick",
+                                          "avx512+avx512vnni+quick"};
+    const ls__llvm *llvm;
+    ls_error error = {0};
+    (void)state;
+    if (ls__llvm_load(&llvm, &error) != LS_OK)
+        skip();
+    for (uint32_t i = 0; i < 4; i++) {
+        ls__ir_module *module = make_product(LS_GGUF_TYPE_IQ4_XS, 1, targets[i]);
+        char *text = NULL;
+        assert_int_equal(ls__llvm_print(module, targets[i], true, &text, &error), LS_OK);
+        assert_non_null(strstr(text, "call <32 x i8> @llvm.x86.avx2.pshuf.b("));
+        ls__mem_free(text);
+        ls__ir_module_destroy(&module);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_look_ups),
-                                       cmocka_unit_test(test_masks)};
+                                       cmocka_unit_test(test_masks),
+                                       cmocka_unit_test(test_targets)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -222,13 +222,30 @@ static lv dot4_links(unit *u, const ls__ir_inst *const *links, uint32_t count)
 
 static bool is_looked_up(const unit *u, const ls__ir_inst *inst, look_up *found)
 {
-    if (inst->op != LS_OP_DOT4_SS || !ls__llvm_find_look_up(u->function, inst->args[0], found) ||
-        !is_here(u, found->root))
-        return false;
+    bool has_instruction =
+        u->e->target.level == LS__LLVM_AVX2 || u->e->target.level == LS__LLVM_AVX512;
+    return has_instruction && u->width >= DOT_LANES && inst->op == LS_OP_DOT4_SS &&
+           ls__llvm_find_look_up(u->function, inst->args[0], found) && is_here(u, found->root);
+}
+
+/* The bytes of all lanes. */
+static lv look_up_words(unit *u, const look_up *found)
+{
+    lv parts[4], root = ls__llvm_vector(u, found->root);
+    lt words = u->l->VectorType(u->e->i32, DOT_LANES);
+    for (uint32_t part = 0; part < u->width / DOT_LANES; part++)
+        parts[part] = u->l->BuildBitCast(u->b, ls__llvm_look_up(u, found, take_part(u, root, part)),
+                                         words, "");
+    return join_lanes(u, parts, u->width / DOT_LANES, DOT_LANES);
+}
+
+/* Whether signs can be taken, and there is nothing better. */
+static bool takes_signs(const unit *u, const look_up *found)
+{
+    bool takes = u->e->target.level == LS__LLVM_AVX2 && !u->e->target.avxvnni;
     for (uint32_t i = 0; i < 16; i++)
-        if (found->table[i] == 0x80)
-            return false;
-    return true;
+        takes &= found->table[i] != 0x80;
+    return takes;
 }
 
 static lv dot4_looked_up(unit *u, const look_up *found, lv c, lv b)
@@ -262,13 +279,16 @@ lv ls__llvm_dot4(unit *u, const ls__ir_inst *inst, const lv *args)
     bool x86 = u->e->target.level != LS__LLVM_NEON, a_signed = inst->op == LS_OP_DOT4_SS;
     lv a = args[0], b = args[1], c = args[2];
     if (mk_is_vector(u, a) && x86 && u->width >= 4) {
+        look_up found;
+        if (is_looked_up(u, inst, &found)) {
+            if (takes_signs(u, &found))
+                return dot4_looked_up(u, &found, c, b);
+            a = look_up_words(u, &found);
+        }
         lv bias = mk_k(u, a, 0x80808080);
         lv sum = dot4_instruction(u, c, a_signed ? mk_xor(u, a, bias) : a, b);
         if (!sum && u->e->target.level == LS__LLVM_AVX2 && u->width >= 8) {
             const ls__ir_inst *links[MAX_LINKS];
-            look_up found;
-            if (is_looked_up(u, inst, &found))
-                return dot4_looked_up(u, &found, c, b);
             uint32_t count = find_links(u, inst, links);
             return count ? dot4_links(u, links, count) : dot4_parts(u, a_signed, c, a, b);
         }
