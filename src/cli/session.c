@@ -310,6 +310,15 @@ static ls_status create_buffers(session *s, ls_error *error)
     return status;
 }
 
+/* Code that is not what was asked for is slow, which is looked for in vain elsewhere. */
+static void note_tier(const session *s)
+{
+    ls_tier_info info = {.struct_size = sizeof info};
+    ls_program_tier(s->program, &info);
+    if (info.reason[0] && !s->job->quiet)
+        ls__cli_print_line(stderr, "lockstep: note: %s", info.reason);
+}
+
 static ls_status build_program(session *s, const ls_kernel **kernel, ls_error *error)
 {
     ls_program_params params = LS_PROGRAM_PARAMS_INIT;
@@ -322,6 +331,8 @@ static ls_status build_program(session *s, const ls_kernel **kernel, ls_error *e
         status = ls_program_create(s->device, module, &params, &s->program, error);
     if (status == LS_OK)
         status = ls_program_kernel(s->program, s->binding.kernel.name, kernel, error);
+    if (status == LS_OK)
+        note_tier(s);
     return status;
 }
 

@@ -37,7 +37,7 @@ struct ls__vcd_writer {
     uint32_t signal_count;
     uint32_t *widths;
     uint64_t *single; /* signals of one bit: few bytes, which stay in the cache */
-    bool is_flat, dumping;
+    bool is_flat;
     /* Owned by the caller's thread. */
     chunk *filling;
     /* Shared. */

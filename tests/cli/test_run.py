@@ -231,6 +231,22 @@ class Run(cli.Case):
 
 
 class Devices(cli.Case):
+    def test_too_long_for_speed(self):
+        """On the cpu device, where a function of more than 24,000 instructions is made as quick code is."""
+        lines = "".join(f"    v{i % 8} = (v{(i * 5 + 3) % 8} {'+*^'[i % 3]} v{(i // 8 + i) % 8}) + {i}u;\n"
+                        for i in range(13000))
+        names = ", ".join(f"v{i} = x[{i}]" for i in range(8))
+        self.write("long.kc", f"kernel workgroup(1) void k(const u32 *x, u32 *y)\n{{\n    u32 {names};\n"
+                              f"{lines}    y[0] = v0 ^ v1 ^ v2 ^ v3 ^ v4 ^ v5 ^ v6 ^ v7;\n}}\n")
+        command = ["run", "long.kc", "--global", "1", "x=iota:u32:8", "y=zeros:u32:1", "--device"]
+        if self.run_command("run", "saxpy.kc", *SAXPY[2:], "y=zeros:f32:8", "--device", "cpu").returncode != 0:
+            self.skipTest("there is no cpu device")
+        note = "lockstep: note: a function is too long to be compiled for speed: keep it in noinline pieces\n"
+        self.assertEqual(self.run_command(*command, "cpu").stderr, note)
+        self.assertEqual(self.run_command(*command, "cpu").stderr, note)  # from the cache
+        self.good(*command, "cpu", "--tier", "quick")
+        self.good(*command, "cpu", "-q")
+
     def test_list(self):
         out = self.good("devices")
         self.assertTrue(re.search(r"^reference +reference +\S", out, re.M), out)
