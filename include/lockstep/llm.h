@@ -96,11 +96,14 @@ typedef struct ls_session_pool_params {
     /* Positions that a session can go back (ls_session_truncate) without computing tokens again, in
      * models with windows; for more than `chunk` of them, the cache is larger. */
     uint32_t rewind;
+    /* Keys, or values, of a layer that have more bytes lie in several buffers, some heads each; the
+     * same bits. 0 = what the device can give a kernel at once (ls_caps.max_range_bytes). */
+    uint64_t max_shard_bytes;
 } ls_session_pool_params;
 #define LS_SESSION_POOL_PARAMS_INIT LS_INIT(ls_session_pool_params)
 
-/* LS_E_OUT_OF_MEMORY (bytes of the cache), LS_E_LIMIT (more of them than the device can give a
- * kernel at once, in a layer). */
+/* LS_E_OUT_OF_MEMORY (bytes of the cache), LS_E_LIMIT (keys of one head of a layer have more than
+ * the device can give a kernel at once). */
 LS_API ls_status ls_session_pool_create(ls_model *model, const ls_session_pool_params *params,
                                         ls_session_pool **pool, ls_error *error);
 LS_API void ls_session_pool_destroy(ls_session_pool **pool);       /* after its sessions */

@@ -32,6 +32,7 @@ typedef struct way {
     bool unprepared, unfused, slow, neighbours;
     bool all;       /* logits of some tokens together, not of the last alone */
     bool floats;    /* cache of f32 */
+    bool apart;     /* each head of the cache in a buffer of its own */
     char what[160]; /* for people: what is other than in the first */
 } way;
 
@@ -144,6 +145,7 @@ static void list_ways(verify *v, const char *device)
         add_way(v, text)->model.chunk = chunks[i];
     }
     add_way(v, "pages of the cache in disorder")->page_seed = 7;
+    add_way(v, "heads of the cache apart")->apart = true;
     add_way(v, "other sessions beside it")->neighbours = true;
     add_way(v, "logits of several tokens together")->all = true;
     add_way(v, "commands not prepared")->unprepared = true;
@@ -234,6 +236,9 @@ static ls_status open_sessions(const verify *v, const way *w, ls_session_trace t
     pool.unprepared = w->unprepared;
     pool.unfused = w->unfused;
     pool.cache_type = w->floats ? LS_CACHE_F32 : LS_CACHE_F16;
+    if (w->apart) /* as many bytes as one has */
+        pool.max_shard_bytes = (v->tokens + 63ull) / 64 * 64 * s->count * v->open.info.head_width *
+                               (w->floats ? 4 : 2);
     pool.trace = trace;
     pool.trace_context = context;
     status = ls_session_pool_create(v->open.model, &pool, &s->pool, error);

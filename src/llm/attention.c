@@ -50,8 +50,8 @@ static void put_rows(ls__strbuf *text, const ls__attention *a)
     PUT("    u32 kv = workgroup_id(2) / %u, member = workgroup_id(2) %% %u * %u;\n", sets, sets,
         rows);
     for (uint32_t r = 0; r < rows; r++)
-        PUT("    u32 row%u = column * heads + kv * %u + min(member + %u, %uu);\n", r, a->group, r,
-            a->group - 1);
+        PUT("    u32 row%u = column * heads + (first_head + kv) * %u + min(member + %u, %uu);\n", r,
+            a->group, r, a->group - 1);
 }
 
 static void put_condition(ls__strbuf *text, const ls__attention *a, uint32_t r)
@@ -85,16 +85,15 @@ static void put_store(ls__strbuf *text, const ls__attention *a)
 
 static void put_append(ls__strbuf *text, const ls__attention *a)
 {
-    PUT("kernel void append%s(u32 heads, const u32 *places, const u32 *pages, const f32 "
-        "*new_keys,\n"
-        "    const f32 *new_values, %s *keys, %s *values)\n"
+    PUT("kernel void append%s(u32 heads, u32 first_head, u32 held, const u32 *places,\n"
+        "    const u32 *pages, const f32 *new_keys, const f32 *new_values, %s *keys, %s *values)\n"
         "{\n"
         "    u32 lane = global_id(0), column = global_id(1);\n"
-        "    if (lane >= heads * %u)\n"
+        "    if (lane >= held * %u)\n"
         "        return;\n"
         "    u32 at = places[column * 2], head = lane / %u, element = lane %% %u;\n"
-        "    u64 place = ((u64)pages[places[column * 2 + 1] + at / 64] * heads + head) * %u;\n"
-        "    u64 from = (u64)column * heads * %u + lane;\n",
+        "    u64 place = ((u64)pages[places[column * 2 + 1] + at / 64] * held + head) * %u;\n"
+        "    u64 from = ((u64)column * heads + first_head) * %u + lane;\n",
         a->suffix, type_of(a), type_of(a), a->width, a->width, a->width, a->width * CHUNK,
         a->width);
     put_store(text, a);
@@ -105,14 +104,15 @@ static void put_append(ls__strbuf *text, const ls__attention *a)
 static void put_place(ls__strbuf *text, const ls__attention *a)
 {
     const char *rotate = a->halves ? "rotate_halves" : "rotate_neighbours";
-    PUT("kernel workgroup(32) void place%s(u32 heads, u32 cache_heads, u32 pairs, u32 norms,\n"
-        "    f32 epsilon, const u32 *places, const u32 *pages, const f32 *table,\n"
+    PUT("kernel workgroup(32) void place%s(u32 heads, u32 turned, u32 cache_heads,\n"
+        "    u32 first_head, u32 held, u32 pairs, u32 norms, f32 epsilon,\n"
+        "    const u32 *places, const u32 *pages, const f32 *table,\n"
         "    const f32 *query_weights, const f32 *key_weights, f32 *queries, f32 *new_keys,\n"
         "    const f32 *new_values, %s *keys, %s *values)\n"
         "{\n"
         "    u32 head = workgroup_id(0), column = workgroup_id(1), at = places[column * 2];\n"
         "    u64 angles = (u64)at * pairs * 2;\n"
-        "    if (head < heads) {\n"
+        "    if (head < turned) {\n"
         "        u64 from = ((u64)column * heads + head) * %u;\n"
         "        if (norms)\n"
         "            norm_column(%u, epsilon, from, from, queries, query_weights, queries);\n"
@@ -121,10 +121,9 @@ static void put_place(ls__strbuf *text, const ls__attention *a)
         "        return;\n"
         "    }\n",
         a->suffix, type_of(a), type_of(a), a->width, a->width, rotate);
-    PUT("    head = head - heads;\n"
-        "    u64 first = ((u64)column * cache_heads + head) * %u;\n"
-        "    u64 place = ((u64)pages[places[column * 2 + 1] + at / 64] * cache_heads + head) * "
-        "%u;\n"
+    PUT("    head = head - turned;\n"
+        "    u64 first = ((u64)column * cache_heads + first_head + head) * %u;\n"
+        "    u64 place = ((u64)pages[places[column * 2 + 1] + at / 64] * held + head) * %u;\n"
         "    if (norms)\n"
         "        norm_column(%u, epsilon, first, first, new_keys, key_weights, new_keys);\n"
         "    barrier();\n"
@@ -164,9 +163,9 @@ static void put_slice(ls__strbuf *text, const ls__attention *a, uint32_t first)
 static void put_scores(ls__strbuf *text, const ls__attention *a)
 {
     uint32_t rows = rows_of(a);
-    PUT("kernel workgroup(32) void attention_scores%s(u32 heads, u32 window, u32 capacity,\n"
-        "    f32 scale, f32 cap, const u32 *places, const u32 *pages, const f32 *queries,\n"
-        "    const %s *keys, f32 *scores, f32 *tops)\n"
+    PUT("kernel workgroup(32) void attention_scores%s(u32 heads, u32 first_head, u32 held,\n"
+        "    u32 window, u32 capacity, f32 scale, f32 cap, const u32 *places, const u32 *pages,\n"
+        "    const f32 *queries, const %s *keys, f32 *scores, f32 *tops)\n"
         "{\n",
         a->suffix, type_of(a));
     put_column(text, "workgroup_id(0)");
@@ -175,9 +174,9 @@ static void put_scores(ls__strbuf *text, const ls__attention *a)
         "        return;\n");
     put_rows(text, a);
     PUT("    u64 page = pages[places[column * 2 + 1] + block / 2];\n"
-        "    u64 place = (page * (heads / %u) + kv) * %u + block %% 2 * %u;\n"
+        "    u64 place = (page * held + kv) * %u + block %% 2 * %u;\n"
         "    bool seen = at <= position && at >= first;\n",
-        a->group, a->width * CHUNK, a->width * LANES);
+        a->width * CHUNK, a->width * LANES);
     for (uint32_t r = 0; r < rows; r++)
         PUT("    u64 query%u = (u64)row%u * %u;\n    f32 total%u = 0.0f, sums%u[8];\n", r, r,
             a->width, r, r);
@@ -226,8 +225,8 @@ static void put_chunk(ls__strbuf *text, const ls__attention *a)
     char part_width[32];
     PUT("        u32 begin = max(first, start), end = min(position + 1, start + 64);\n"
         "        u64 page = pages[places[column * 2 + 1] + start / 64];\n"
-        "        u64 place = (page * (heads / %u) + kv) * %u + part * 64;\n",
-        a->group, a->width * CHUNK);
+        "        u64 place = (page * held + kv) * %u + part * 64;\n",
+        a->width * CHUNK);
     for (uint32_t r = 0; r < rows; r++)
         PUT("        f32 sum%u = 0.0f, part%u = 0.0f;\n", r, r);
     PUT("        for (u32 at = begin; at < end; at++) {\n"
@@ -254,8 +253,9 @@ static void put_element(ls__strbuf *text, const ls__attention *a)
 static void put_values(ls__strbuf *text, const ls__attention *a)
 {
     uint32_t rows = rows_of(a);
-    PUT("kernel workgroup(32) void attention_values%s(u32 heads, u32 window, u32 capacity,\n"
-        "    const u32 *places, const u32 *pages, const f32 *scores, const %s *values, f32 *y)\n"
+    PUT("kernel workgroup(32) void attention_values%s(u32 heads, u32 first_head, u32 held,\n"
+        "    u32 window, u32 capacity, const u32 *places, const u32 *pages, const f32 *scores,\n"
+        "    const %s *values, f32 *y)\n"
         "{\n",
         a->suffix, type_of(a));
     put_column(text, "workgroup_id(0)");
@@ -280,9 +280,9 @@ static void put_values(ls__strbuf *text, const ls__attention *a)
 static void put_parts(ls__strbuf *text, const ls__attention *a)
 {
     uint32_t rows = rows_of(a);
-    PUT("kernel workgroup(32) void attention_parts%s(u32 heads, u32 window, u32 capacity,\n"
-        "    const u32 *places, const u32 *pages, const f32 *scores, const %s *values, f32 *sums,\n"
-        "    f32 *parts)\n"
+    PUT("kernel workgroup(32) void attention_parts%s(u32 heads, u32 first_head, u32 held,\n"
+        "    u32 window, u32 capacity, const u32 *places, const u32 *pages, const f32 *scores,\n"
+        "    const %s *values, f32 *sums, f32 *parts)\n"
         "{\n",
         a->suffix, type_of(a));
     put_column(text, "0");

@@ -40,21 +40,51 @@ static ls_status make_buffer(const ls_session_pool *p, const char *label, uint64
     return ls_buffer_create(p->model->device, &params, buffer, error);
 }
 
-static ls_status make_cache(ls_session_pool *p, ls_error *error)
+/* As many parts as it takes that each fits into a buffer. */
+static ls_status make_cache_layer(ls_session_pool *p, uint32_t layer, uint64_t most,
+                                  ls_error *error)
 {
     const ls_model_info *i = &p->model->info;
-    uint64_t page_bytes = (uint64_t)LS__CHUNK * i->kv_heads * i->head_width * (p->floats ? 4 : 2);
+    ls__stock *stock = &p->stock[ls__pool_cache_kind(p, layer)];
+    ls__cache_part *part = &p->cache[(size_t)layer * i->kv_heads];
+    uint64_t head_bytes =
+        (uint64_t)stock->page_count * LS__CHUNK * i->head_width * (p->floats ? 4 : 2);
+    uint64_t fit = most / head_bytes;
     ls_status status = LS_OK;
-    p->cache = ls__mem_alloc(i->layers, sizeof *p->cache);
-    if (!p->cache)
-        return ls__fail_oom(error, i->layers * sizeof *p->cache);
-    for (uint32_t l = 0; status == LS_OK && l < i->layers; l++) {
-        uint64_t bytes = p->stock[ls__pool_cache_kind(p, l)].page_count * page_bytes;
-        p->cache_bytes += 2 * bytes;
-        status = make_buffer(p, "keys of a layer", bytes, &p->cache[l].keys, error);
-        if (status == LS_OK)
-            status = make_buffer(p, "values of a layer", bytes, &p->cache[l].values, error);
+    if (!fit) {
+        ls__fail(error, LS_E_LIMIT,
+                 "the keys of a layer have %" PRIu64 " bytes for each head, where the device can "
+                 "give a kernel %" PRIu64,
+                 head_bytes, most);
+        return ls__fail_hint(error, LS_E_LIMIT,
+                             "a smaller context, or fewer positions or sessions, need less");
     }
+    stock->part_heads = fit < i->kv_heads ? (uint32_t)fit : i->kv_heads;
+    for (uint32_t head = 0; status == LS_OK && head < i->kv_heads; head += stock->part_heads) {
+        uint32_t left = i->kv_heads - head;
+        uint64_t bytes = head_bytes * (left < stock->part_heads ? left : stock->part_heads);
+        p->cache_bytes += 2 * bytes;
+        status = make_buffer(p, "keys of a layer", bytes, &part->keys, error);
+        if (status == LS_OK)
+            status = make_buffer(p, "values of a layer", bytes, &part->values, error);
+        part++;
+    }
+    return status;
+}
+
+/* `most`: bytes of a buffer of keys; 0: what a kernel can be given. */
+static ls_status make_cache(ls_session_pool *p, uint64_t most, ls_error *error)
+{
+    const ls_model_info *i = &p->model->info;
+    uint64_t range = ls_device_caps(p->model->device)->max_range_bytes;
+    uint64_t parts = (uint64_t)i->layers * i->kv_heads;
+    ls_status status = LS_OK;
+    p->cache = ls__mem_alloc(parts, sizeof *p->cache);
+    if (!p->cache)
+        return ls__fail_oom(error, parts * sizeof *p->cache);
+    most = most && most < range ? most : range;
+    for (uint32_t l = 0; status == LS_OK && l < i->layers; l++)
+        status = make_cache_layer(p, l, most, error);
     return status;
 }
 
@@ -220,7 +250,7 @@ ls_status ls_session_pool_create(ls_model *model, const ls_session_pool_params *
     if (status == LS_OK)
         status = make_outputs(p, p->sessions, &p->ends, error);
     if (status == LS_OK)
-        status = make_cache(p, error);
+        status = make_cache(p, params->max_shard_bytes, error);
     if (status == LS_OK)
         status = make_angles(p, error);
     if (status == LS_OK)
@@ -257,9 +287,10 @@ static void destroy_buffers(ls_session_pool *p)
         ls_buffer_destroy(&p->quantized[i].products);
         ls_buffer_destroy(&p->quantized[i].sums);
     }
-    for (uint32_t l = 0; p->cache && l < p->model->info.layers; l++) {
-        ls_buffer_destroy(&p->cache[l].keys);
-        ls_buffer_destroy(&p->cache[l].values);
+    uint64_t parts = (uint64_t)p->model->info.layers * p->model->info.kv_heads;
+    for (uint64_t i = 0; p->cache && i < parts; i++) {
+        ls_buffer_destroy(&p->cache[i].keys);
+        ls_buffer_destroy(&p->cache[i].values);
     }
 }
 

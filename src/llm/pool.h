@@ -73,9 +73,10 @@ typedef struct ls__token_batch {
     ls_slot *slots;
 } ls__token_batch;
 
-typedef struct ls__cache_layer {
+/* Of some heads of a layer, in all pages. */
+typedef struct ls__cache_part {
     ls_buffer *keys, *values;
-} ls__cache_layer;
+} ls__cache_part;
 
 /* Layers that see all positions, and those with a window, which keep only the last pages: each kind
  * has pages of its own. */
@@ -85,6 +86,7 @@ typedef struct ls__stock {
     uint32_t span;  /* pages of a session at most; page n of a text is its page n mod span */
     uint32_t *free; /* the last is given next */
     uint32_t page_count, free_count;
+    uint32_t part_heads; /* of the cache in one part; in the last one those that are left */
 } ls__stock;
 
 /* What a submission computes: columns of several sessions, one session after another. */
@@ -120,9 +122,9 @@ struct ls_session_pool {
     ls_buffer *tops, *sums, *parts;
     ls_buffer *angles[LS__ROPES]; /* by the model's ropes */
     ls__quantized quantized[LS__BLOCKINGS];
-    ls_buffer *tiled;       /* the same as floats, tile by tile: kernels/tensor.kc */
-    ls__cache_layer *cache; /* by layer */
-    ls__outputs ends, all;  /* of sessions, of tokens one after another: made when it is needed */
+    ls_buffer *tiled;      /* the same as floats, tile by tile: kernels/tensor.kc */
+    ls__cache_part *cache; /* [layers][heads]: the parts of a layer, at most one for each head */
+    ls__outputs ends, all; /* of sessions, of tokens one after another: made when it is needed */
     ls__token_batch one, many, every; /* for one token, for many; for many with `all` */
 };
 

@@ -308,22 +308,49 @@ static void put_rope(recorder *r, const char *operation, uint32_t heads, ls_buff
                    .buffer_count = 3});
 }
 
-/* The values that the weights choose; for one token, the chunks of the cache in parallel. */
-static void put_values(recorder *r, const ls__cache_layer *cache, uint32_t window)
+/* Heads of the layer's cache that lie in the same buffers; begins as zeros. */
+typedef struct held_heads {
+    uint32_t first, count, sets; /* sets of queries that read them */
+    ls_buffer *pages, *keys, *values;
+    bool last;
+} held_heads;
+
+static bool next_heads(const recorder *r, held_heads *held)
 {
     const ls_session_pool *s = r->pool;
     const ls_model_info *i = &r->model->info;
-    step values = {.operation = "attention values",
-                   .kernel = r->many ? r->pool->attention->values : r->pool->attention->parts,
-                   .x_parameter = r->many ? PARAMETER(lanes) : PARAMETER(chunk_lanes),
-                   .y = (i->head_width + 31) / 32,
-                   .z = i->kv_heads * ls__attention_sets(i->heads / i->kv_heads),
-                   .scalars = {i->heads, window, s->context},
-                   .scalar_count = 3,
-                   .buffers = {s->places, s->pages[ls__pool_cache_kind(s, r->layer)], s->scores,
-                               cache->values, r->many ? s->query : s->sums, s->parts},
-                   .buffer_count = r->many ? 5 : 6};
-    put(r, &values);
+    uint32_t kind = ls__pool_cache_kind(s, r->layer), most = s->stock[kind].part_heads;
+    held->first += held->count;
+    uint32_t left = i->kv_heads - held->first;
+    const ls__cache_part *part = &s->cache[(size_t)r->layer * i->kv_heads + held->first / most];
+    if (!left)
+        return false;
+    held->count = left < most ? left : most;
+    held->sets = held->count * ls__attention_sets(i->heads / i->kv_heads);
+    held->pages = s->pages[kind];
+    held->keys = part->keys;
+    held->values = part->values;
+    held->last = held->count == left;
+    return true;
+}
+
+/* The values that the weights choose; for one token, the chunks of the cache in parallel. */
+static void put_values(recorder *r, uint32_t window)
+{
+    const ls_session_pool *s = r->pool;
+    const ls_model_info *i = &r->model->info;
+    for (held_heads held = {0}; next_heads(r, &held);)
+        put(r, &(step){.operation = "attention values",
+                       .kernel = r->many ? r->pool->attention->values : r->pool->attention->parts,
+                       .x_parameter = r->many ? PARAMETER(lanes) : PARAMETER(chunk_lanes),
+                       .y = (i->head_width + 31) / 32,
+                       .z = held.sets,
+                       .scalars = {i->heads, held.first, held.count, window, s->context},
+                       .scalar_count = 5,
+                       .part = !held.last,
+                       .buffers = {s->places, held.pages, s->scores, held.values,
+                                   r->many ? s->query : s->sums, s->parts},
+                       .buffer_count = r->many ? 5 : 6});
     if (r->many)
         return;
     put(r, &(step){.operation = "attention sums",
@@ -341,20 +368,20 @@ static void put_place(recorder *r, const ls__weight *w)
 {
     const ls_session_pool *s = r->pool;
     const ls_model_info *i = &r->model->info;
-    const ls__cache_layer *cache = &s->cache[r->layer];
     put_norm_heads(r, "query norm", &w[LS__QUERY_NORM], i->heads, s->query);
     put_norm_heads(r, "key norm", &w[LS__KEY_NORM], i->kv_heads, s->key);
     put_rope(r, "query rotation", i->heads, s->query);
     put_rope(r, "key rotation", i->kv_heads, s->key);
-    put(r, &(step){.operation = "append",
-                   .kernel = s->attention->append,
-                   .x = i->kv_heads * i->head_width,
-                   .y_parameter = PARAMETER(count),
-                   .scalars = {i->kv_heads},
-                   .scalar_count = 1,
-                   .buffers = {s->places, s->pages[ls__pool_cache_kind(s, r->layer)], s->key,
-                               s->value, cache->keys, cache->values},
-                   .buffer_count = 6});
+    for (held_heads held = {0}; next_heads(r, &held);)
+        put(r, &(step){.operation = "append",
+                       .kernel = s->attention->append,
+                       .x = held.count * i->head_width,
+                       .y_parameter = PARAMETER(count),
+                       .scalars = {i->kv_heads, held.first, held.count},
+                       .scalar_count = 3,
+                       .part = !held.last,
+                       .buffers = {s->places, held.pages, s->key, s->value, held.keys, held.values},
+                       .buffer_count = 6});
 }
 
 /* The same in one go. */
@@ -362,42 +389,46 @@ static void put_place_fused(recorder *r, const ls__weight *w)
 {
     const ls_session_pool *s = r->pool;
     const ls_model_info *i = &r->model->info;
-    const ls__cache_layer *cache = &s->cache[r->layer];
     uint32_t rope = r->model->layers[r->layer].rope;
     bool norms = w[LS__QUERY_NORM].shards != NULL;
-    put(r, &(step){.operation = "place",
-                   .kernel = s->attention->place,
-                   .x = (i->heads + i->kv_heads) * 32,
-                   .y_parameter = PARAMETER(count),
-                   .scalars = {i->heads, i->kv_heads, r->model->ropes[rope].pairs, norms,
-                               float_word(r->model->epsilon)},
-                   .scalar_count = 5,
-                   .buffers = {s->places, s->pages[ls__pool_cache_kind(s, r->layer)],
-                               s->angles[rope], s->places, s->places, s->query, s->key, s->value,
-                               cache->keys, cache->values},
-                   .weights = {[3] = w[LS__QUERY_NORM].shards, w[LS__KEY_NORM].shards},
-                   .buffer_count = 10,
-                   .shown = {{"query rotation", r->layer, s->query},
-                             {"key rotation", r->layer, s->key}}});
+    for (held_heads held = {0}; next_heads(r, &held);) {
+        uint32_t turned = held.first ? 0 : i->heads;
+        put(r,
+            &(step){.operation = "place",
+                    .kernel = s->attention->place,
+                    .x = (turned + held.count) * 32,
+                    .y_parameter = PARAMETER(count),
+                    .scalars = {i->heads, turned, i->kv_heads, held.first, held.count,
+                                r->model->ropes[rope].pairs, norms, float_word(r->model->epsilon)},
+                    .scalar_count = 8,
+                    .part = !held.last,
+                    .buffers = {s->places, held.pages, s->angles[rope], s->places, s->places,
+                                s->query, s->key, s->value, held.keys, held.values},
+                    .weights = {[3] = w[LS__QUERY_NORM].shards, w[LS__KEY_NORM].shards},
+                    .buffer_count = 10,
+                    .shown = {{"query rotation", r->layer, s->query},
+                              {"key rotation", r->layer, s->key}}});
+    }
 }
 
 static void put_attention(recorder *r)
 {
     const ls_session_pool *s = r->pool;
     const ls_model_info *i = &r->model->info;
-    ls__cache_layer *cache = &s->cache[r->layer];
     uint32_t window = r->model->layers[r->layer].window;
-    put(r, &(step){.operation = "attention scores",
-                   .kernel = r->pool->attention->scores,
-                   .x_parameter = PARAMETER(lanes),
-                   .y_parameter = PARAMETER(blocks),
-                   .z = i->kv_heads * ls__attention_sets(i->heads / i->kv_heads),
-                   .scalars = {i->heads, window, s->context, float_word(r->model->attention_scale),
-                               float_word(r->model->score_cap)},
-                   .scalar_count = 5,
-                   .buffers = {s->places, s->pages[ls__pool_cache_kind(s, r->layer)], s->query,
-                               cache->keys, s->scores, s->tops},
-                   .buffer_count = 6});
+    for (held_heads held = {0}; next_heads(r, &held);)
+        put(r, &(step){.operation = "attention scores",
+                       .kernel = r->pool->attention->scores,
+                       .x_parameter = PARAMETER(lanes),
+                       .y_parameter = PARAMETER(blocks),
+                       .z = held.sets,
+                       .scalars = {i->heads, held.first, held.count, window, s->context,
+                                   float_word(r->model->attention_scale),
+                                   float_word(r->model->score_cap)},
+                       .scalar_count = 7,
+                       .part = !held.last,
+                       .buffers = {s->places, held.pages, s->query, held.keys, s->scores, s->tops},
+                       .buffer_count = 6});
     put(r, &(step){.operation = "attention weights",
                    .kernel = r->pool->attention->weights,
                    .x_parameter = PARAMETER(lanes),
@@ -407,7 +438,7 @@ static void put_attention(recorder *r)
                    .scalar_count = 3,
                    .buffers = {s->places, s->tops, s->scores},
                    .buffer_count = 3});
-    put_values(r, cache, window);
+    put_values(r, window);
 }
 
 static void put_elementwise(recorder *r, const char *operation, const ls_kernel *kernel,

@@ -28,8 +28,8 @@ class Verify(cli.Case):
                                r"first    device \1, cache of f32\n(equal  .*\n|not run  .*: .*\n)+"
                                r"\d+ ways equal to the first, 0 different, \d+ not run\n"
                                r"digest [0-9a-f]{64}\ndigest with a cache of f32 [0-9a-f]{64}\n\Z")
-        for way in ("chunk 1", "chunk 7", "pages of the cache in disorder", "other sessions beside it",
-                    "commands not prepared", "operations one by one", "weights in pieces of 4 MiB",
+        for way in ("chunk 1", "chunk 7", "pages of the cache in disorder", "heads of the cache apart",
+                    "other sessions beside it", "commands not prepared", "operations one by one", "weights in pieces of 4 MiB",
                     "logits of several tokens together", "chunk 7, cache of f32", "kernels with bounds checks"):
             self.assertIn(f"equal    {way}\n", text)
         if "first    device cpu" in text:

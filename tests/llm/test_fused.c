@@ -245,7 +245,7 @@ static void place_singly(int d, const place_case *c)
     const ls__attention *a = c->shape;
     char append[32];
     const char *rope = a->halves ? "rope_halves" : "rope_neighbours";
-    uint32_t rope_scalars[] = {a->width, c->pairs}, cache_heads = CACHE_HEADS;
+    uint32_t rope_scalars[] = {a->width, c->pairs}, held[] = {CACHE_HEADS, 0, CACHE_HEADS};
     norm_scalars norm = {a->width, 1e-6f, 0};
     argument tables[] = {{(void *)places, sizeof places, 0, false},
                          {c->angles, (size_t)(LAST + 1) * c->pairs * 8, 0, false}};
@@ -265,7 +265,7 @@ static void place_singly(int d, const place_case *c)
                        {c->new_values, c->new_keys.size, 0, false},
                        {c->keys.single, c->keys.size, 0, true},
                        {c->values.single, c->values.size, 0, true}};
-    run(d, append, (uint32_t[3]){CACHE_HEADS * a->width, COLUMNS, 1}, &cache_heads, 4, into, 6);
+    run(d, append, (uint32_t[3]){CACHE_HEADS * a->width, COLUMNS, 1}, held, 12, into, 6);
 }
 
 static void place_fused(int d, const place_case *c)
@@ -273,9 +273,16 @@ static void place_fused(int d, const place_case *c)
     const ls__attention *a = c->shape;
     char name[32];
     struct {
-        uint32_t heads, cache_heads, pairs, norms;
+        uint32_t heads, turned, cache_heads, first_head, held, pairs, norms;
         float epsilon;
-    } scalars = {CACHE_HEADS * a->group, CACHE_HEADS, c->pairs, c->norms, 1e-6f};
+    } scalars = {CACHE_HEADS * a->group,
+                 CACHE_HEADS * a->group,
+                 CACHE_HEADS,
+                 0,
+                 CACHE_HEADS,
+                 c->pairs,
+                 c->norms,
+                 1e-6f};
     argument arguments[] = {{(void *)places, sizeof places, 0, false},
                             {(void *)pages, sizeof pages, 0, false},
                             {c->angles, (size_t)(LAST + 1) * c->pairs * 8, 0, false},

@@ -536,11 +536,13 @@ static void attend(int d, const attention_case *a, bool in_parts, float *got)
                        {a->values, kv_bytes, 0, false},
                        {keys, cache_bytes, 0, true},
                        {values, cache_bytes, 0, true}};
-    run_attention(d, "append", a, (uint32_t[3]){a->kv * width, a->all, 1}, &a->kv, 4, into, 6);
+    uint32_t held[] = {a->kv, 0, a->kv}, window = a->window ? a->window : UINT32_MAX;
+    run_attention(d, "append", a, (uint32_t[3]){a->kv * width, a->all, 1}, held, 12, into, 6);
     struct {
-        uint32_t heads, window, capacity;
+        uint32_t heads, first_head, held, window, capacity;
         float scale, cap;
-    } ask = {heads, a->window ? a->window : UINT32_MAX, CAPACITY, a->scale, a->cap};
+    } ask = {heads, 0, a->kv, window, CAPACITY, a->scale, a->cap};
+    uint32_t weigh_scalars[] = {heads, window, CAPACITY};
     argument score[] = {asking,
                         table,
                         {a->queries, out_bytes, 0, false},
@@ -550,8 +552,8 @@ static void attend(int d, const attention_case *a, bool in_parts, float *got)
     run_attention(d, "attention_scores", a, (uint32_t[3]){a->columns * 32, blocks, sets}, &ask,
                   sizeof ask, score, 6);
     argument weigh[] = {asking, {tops, score_bytes / 32, 0, false}, {scores, score_bytes, 0, true}};
-    run_attention(d, "attention_weights", a, (uint32_t[3]){a->columns * 32, blocks, heads}, &ask,
-                  12, weigh, 3);
+    run_attention(d, "attention_weights", a, (uint32_t[3]){a->columns * 32, blocks, heads},
+                  weigh_scalars, 12, weigh, 3);
     argument sum[] = {asking,
                       table,
                       {scores, score_bytes, 0, false},
@@ -560,14 +562,15 @@ static void attend(int d, const attention_case *a, bool in_parts, float *got)
                       {parts, out_bytes * PAGES / width, 0, true}};
     uint32_t across = in_parts ? (a->all + 63) / 64 : a->columns;
     run_attention(d, in_parts ? "attention_parts" : "attention_values", a,
-                  (uint32_t[3]){across * 32, (width + 31) / 32, sets}, &ask, 12, sum,
+                  (uint32_t[3]){across * 32, (width + 31) / 32, sets}, &ask, 20, sum,
                   in_parts ? 6 : 5);
     argument join[] = {asking,
                        {sums, out_bytes * PAGES, 0, false},
                        {parts, out_bytes * PAGES / width, 0, false},
                        {got, out_bytes, 0, true}};
     if (in_parts)
-        run_attention(d, "attention_join", a, (uint32_t[3]){heads * width, 1, 1}, &ask, 8, join, 4);
+        run_attention(d, "attention_join", a, (uint32_t[3]){heads * width, 1, 1}, weigh_scalars, 8,
+                      join, 4);
     free(keys);
     free(values);
     free(scores);

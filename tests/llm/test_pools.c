@@ -11,6 +11,7 @@
 #include "base/rng.h"
 
 enum { SESSIONS = 5, TOKENS = 140, VOCABULARY = 266 };
+enum { HEAD_BYTES = 16 * 2 }; /* of a head's keys */
 static const char *mixed_path;
 static uint32_t tokens[SESSIONS][TOKENS];
 static float alone[SESSIONS][TOKENS][VOCABULARY]; /* the logits behind each token */
@@ -186,7 +187,48 @@ static void pools_say_what_they_cannot(void **state)
     stop(&m);
 }
 
-/* Positions of 64 bytes of keys in a layer: 2^32 bytes fit, and one page more does not. */
+/* Each head of keys in a buffer of its own, as many operations in one go as can be, or each alone.
+ */
+static void where_heads_lie_does_not_matter(void **state)
+{
+    static const struct {
+        const char *device;
+        bool unfused;
+        uint32_t count;
+    } settings[] = {{"cpu", false, TOKENS},
+                    {"cpu", true, TOKENS},
+                    {"vulkan", false, 70},
+                    {"reference", false, 2}};
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+        machine m = start_file(settings[i].device, 2, mixed_path, NULL, NULL);
+        ls_session_pool *pool = NULL;
+        ls_session_pool_params params = LS_SESSION_POOL_PARAMS_INIT;
+        ls_error error = {0};
+        if (!m.model)
+            continue;
+        params.sessions = 2;
+        params.context = 192;
+        params.unfused = settings[i].unfused;
+        params.max_shard_bytes = HEAD_BYTES * 192 * 2 - 1;
+        assert_int_equal(ls_session_pool_create(m.model, &params, &pool, &error), LS_E_LIMIT);
+        params.max_shard_bytes++;
+        OK(ls_session_pool_create(m.model, &params, &pool, error));
+        ls_session *a = make_session(m, pool), *b = make_session(m, pool);
+        OK(ls_session_feed(a, tokens[0], 1, error));
+        assert_logits(a, 0);
+        ls_session_input inputs[] = {{b, tokens[1], settings[i].count},
+                                     {a, tokens[0] + 1, settings[i].count - 1}};
+        OK(ls_sessions_feed(inputs, 2, error));
+        assert_logits(a, 0);
+        assert_logits(b, 1);
+        ls_session_destroy(&a);
+        ls_session_destroy(&b);
+        ls_session_pool_destroy(&pool);
+        stop(&m);
+    }
+}
+
+/* Positions of 32 bytes of keys in a head: 2^32 bytes fit, and one page more does not. */
 static void caches_have_a_limit(void **state)
 {
     machine m = start_file("fault", 1, mixed_path, NULL, NULL);
@@ -194,10 +236,11 @@ static void caches_have_a_limit(void **state)
     ls_error error = {0};
     ls_session_pool_params params = LS_SESSION_POOL_PARAMS_INIT;
     assert_non_null(m.model);
-    params.positions = (1u << 26) + 64;
+    params.positions = (1u << 27) + 64;
+    assert_int_equal(HEAD_BYTES, 32);
     assert_int_equal(ls_session_pool_create(m.model, &params, &pool, &error), LS_E_LIMIT);
-    assert_string_equal(error.message, "the keys of a layer have 4294971392 bytes, where the "
-                                       "device can give a kernel 4294967296");
+    assert_string_equal(error.message, "the keys of a layer have 4294969344 bytes for each head, "
+                                       "where the device can give a kernel 4294967296");
     assert_null(pool);
     stop(&m);
 }
@@ -274,8 +317,11 @@ static void caches_of_floats(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(neighbours_do_not_matter), cmocka_unit_test(pools_say_what_they_cannot),
-        cmocka_unit_test(caches_have_a_limit),      cmocka_unit_test(one_fails_alone),
+        cmocka_unit_test(neighbours_do_not_matter),
+        cmocka_unit_test(pools_say_what_they_cannot),
+        cmocka_unit_test(where_heads_lie_does_not_matter),
+        cmocka_unit_test(caches_have_a_limit),
+        cmocka_unit_test(one_fails_alone),
         cmocka_unit_test(caches_of_floats),
     };
     if (argc < 2)
