@@ -215,7 +215,7 @@ LS_API ls_status ls_sampler_create(const ls_sampler_params *params, ls_sampler *
                                    ls_error *error);
 LS_API void ls_sampler_destroy(ls_sampler **sampler);
 /* The token that follows `history` [count], whose logits [vocabulary] these are. Depends on nothing
- * that was sampled before. */
+ * that was sampled before. Ids of the history beyond the vocabulary do not count. */
 LS_API uint32_t ls_sampler_choose(ls_sampler *sampler, const float *logits, const uint32_t *history,
                                   uint32_t count);
 

@@ -144,7 +144,10 @@ static ls_status check(const char *path, ls_error *error)
     params.check_all = true;
     ls_status status = ls_bundle_open(&params, &bundle, error);
     if (status == LS_OK)
-        ls__cli_print_line(stdout, "%s: all files are as they were written", path);
+        ls__cli_print_line(stdout,
+                           "%s: all files are as they were written (the launcher's source is not "
+                           "looked at)",
+                           path);
     ls_bundle_destroy(&bundle);
     return status;
 }

@@ -94,12 +94,13 @@ static void penalize(ls_sampler *s, const uint32_t *history, uint32_t count)
     uint32_t first = count > window ? count - window : 0;
     float repetition = p->repetition_penalty != 0 ? p->repetition_penalty : 1;
     for (uint32_t i = first; i < count; i++)
-        s->counts[history[i]]++;
+        if (history[i] < p->vocabulary)
+            s->counts[history[i]]++;
     for (uint32_t i = first; i < count; i++) {
-        uint32_t id = history[i], times = s->counts[id];
+        uint32_t id = history[i], times = id < p->vocabulary ? s->counts[id] : 0;
         float *logit = &s->logits[id];
         if (!times)
-            continue; /* done */
+            continue; /* done, or of rows that have no name */
         *logit = *logit > 0 ? *logit / repetition : *logit * repetition;
         *logit = *logit - ((float)times * p->frequency_penalty + p->presence_penalty);
         s->counts[id] = 0;

@@ -73,6 +73,10 @@ static void temperature_0_is_the_best(void **state)
     assert_int_equal(ls_sampler_choose(sampler, logits, history, 3), 7); /* only 3 is looked at */
     assert_int_equal(ls_sampler_choose(sampler, logits, history, 2), 9);
     ls_sampler_destroy(&sampler);
+    uint32_t beyond[4] = {VOCABULARY, 7, UINT32_MAX, 1 << 30};
+    sampler = create((ls_sampler_params){.repetition_penalty = 1.1f});
+    assert_int_equal(ls_sampler_choose(sampler, logits, beyond, 4), 9);
+    ls_sampler_destroy(&sampler);
 }
 
 static void draws_follow_the_probabilities(void **state)
