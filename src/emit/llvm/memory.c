@@ -343,12 +343,12 @@ static bool in_long_loop(const unit *u)
 
 /* A loop that reads rows of whole lines one behind the other, but computes so much on each that a
  * core does not see the next round: memory would answer one request after the other, so lines are
- * asked for a page before they are used. What is read in every round alike has been taken out of
+ * asked for 2 KB before they are used. What is read in every round alike has been taken out of
  * the loop where the kernel does not write there, so only such buffers are looked at. What lies
  * behind the end of a buffer may be asked for. */
 static void ask_ahead(unit *u, const ls__ir_inst *inst, const place *p, const contiguous *c)
 {
-    enum { AHEAD = 4096, LINE = 64, READ = 0, ALL_CACHES = 3, DATA = 1 };
+    enum { AHEAD = 2048, LINE = 64, READ = 0, ALL_CACHES = 3, DATA = 1 };
     uint32_t bytes = p->bytes * u->width;
     if (u->is_generated_quickly || bytes % LINE != 0 || inst->base.kind != LS_BASE_BUFFER ||
         !ls__ir_buffer_param(u->function, inst->base.index)->is_const || !in_long_loop(u))
