@@ -183,9 +183,24 @@ static void spread_fifth_bits(uint8_t *words)
     memcpy(words, copy, sizeof copy);
 }
 
+/* Of four units of a half: four bits of the first and the third in one word, of the others in the
+ * next, two more of each in the last. Each of the first three is given a word of its own, and the
+ * two bits that its bytes have left over to the fourth. */
+static void pack_sixes(uint8_t *words)
+{
+    uint32_t w[3][LS__LANES];
+    memcpy(w, words, sizeof w);
+    for (uint32_t lane = 0; lane < LS__LANES; lane++) {
+        uint32_t a = w[0][lane], b = w[1][lane], more = w[2][lane];
+        w[0][lane] = (a & 0x0f0f0f0f) | (more & 0x03030303) << 4 | (b & 0x30303030) << 2;
+        w[1][lane] = (b & 0xcfcfcfcf) | (more & 0x0c0c0c0c) << 2;
+        w[2][lane] = (a >> 4 & 0x0f0f0f0f) | (more & 0xf0f0f0f0);
+    }
+    memcpy(words, w, sizeof w);
+}
+
 /* The words in the order they are used in: those with the scales; then of each half of 128
- * elements, first 16 and last 16 of its units, by turns two with low bits and one with high bits.
- */
+ * elements, first 16 and last 16 of its units, three by three. */
 static void lay_q6_k(const uint8_t *rows, uint64_t row_bytes, uint32_t lanes, uint8_t *out)
 {
     enum { HIGH = 32, SCALES = 48, WORD = 4 * LS__LANES };
@@ -196,6 +211,8 @@ static void lay_q6_k(const uint8_t *rows, uint64_t row_bytes, uint32_t lanes, ui
         turn_words(low, row_bytes, lanes, 4, 3, to);
         turn_words(low + 8 * 4, row_bytes, lanes, 4, 3, to + WORD);
         turn_words(rows + (HIGH + i * 4) * 4, row_bytes, lanes, 4, 3, to + 2 * WORD);
+        for (uint32_t k = 0; k < 4; k++)
+            pack_sixes(to + k * 3 * WORD);
     }
 }
 

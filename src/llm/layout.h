@@ -8,9 +8,10 @@
  *
  * - in the word that holds the fifth bits of Q5_0 and Q5_1 the bits are in another order, too: bit
  *   4k + j, of element 4k + j, is bit 8j + k;
- * - words of Q6_K are in the order they are used in, so that memory is read forwards;
- * - so are those of Q3_K and Q5_K, and their low and high bits lie side by side, as many of them as
- *   there is space in a byte; scales of Q3_K are signed bytes, so that a block has a word more.
+ * - words of Q3_K, Q5_K and Q6_K are in the order they are used in, so that memory is read
+ * forwards, and their low and high bits lie side by side, as many of them as there is space in a
+ * byte;
+ * - scales of Q3_K are signed bytes, so that a block has a word more.
  *
  * F32, F16 and BF16 have no blocks: a panel is [elements][32], the elements of a slice in the order
  * k mod 8, k / 8.

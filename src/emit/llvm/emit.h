@@ -12,7 +12,7 @@
 #include "ir/ir.h"
 
 /* Part of cache keys: raised with every change of abi.h and of the code that a module becomes. */
-enum { LS__LLVM_CODE_VERSION = 24 };
+enum { LS__LLVM_CODE_VERSION = 25 };
 
 /* The LLVM whose headers this was built with, "LLVM 19.1.7". */
 extern const char ls__llvm_version[];
