@@ -90,16 +90,7 @@ static lv divide_guarded(unit *u, ls_op op, lv a, lv b, bool by_constant)
         lv quotient = divide_by_float(u, is_signed, a, b);
         return is_quotient ? quotient : mk_sub(u, a, mk_mul(u, quotient, b));
     }
-    switch (op) {
-    case LS_OP_SDIV:
-        return u->l->BuildSDiv(u->b, a, b, "");
-    case LS_OP_UDIV:
-        return u->l->BuildUDiv(u->b, a, b, "");
-    case LS_OP_SREM:
-        return u->l->BuildSRem(u->b, a, b, "");
-    default:
-        return u->l->BuildURem(u->b, a, b, "");
-    }
+    return ls__llvm_divide_plain(u, op, a, b);
 }
 
 static lv divide(unit *u, const ls__ir_inst *inst, lv a, lv b)

@@ -275,7 +275,7 @@ void ls__llvm_scatter(unit *u, const access *a, lv offsets, lv values)
 
 /* --- 64-bit division -------------------------------------------------------------------------- */
 
-static lv divide_scalar(unit *u, ls_op op, lv a, lv b)
+lv ls__llvm_divide_plain(unit *u, ls_op op, lv a, lv b)
 {
     switch (op) {
     case LS_OP_SDIV:
@@ -299,7 +299,7 @@ static void make_divide(unit *caller, ls_op op, unsigned which)
     lv a = mk_load_element(u, u->l->GetParam(u->code, 0), word, loop.lane);
     lv b = mk_load_element(u, u->l->GetParam(u->code, 1), word, loop.lane);
     lv out = mk_element_of(u, u->l->GetParam(u->code, 2), word, loop.lane);
-    u->l->BuildStore(u->b, divide_scalar(u, op, a, b), out);
+    u->l->BuildStore(u->b, ls__llvm_divide_plain(u, op, a, b), out);
     end_lanes(u, &loop);
     end_helper(&h);
 }

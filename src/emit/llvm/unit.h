@@ -304,6 +304,8 @@ void ls__llvm_scatter(unit *u, const access *a, lv offsets, lv values);
 lv ls__llvm_load_row(unit *u, const access *a, lv first);
 void ls__llvm_store_row(unit *u, const access *a, lv first, lv values);
 lv ls__llvm_divide64(unit *u, ls_op op, lv a, lv b);
+/* By LLVM's own instruction: the operands are guarded. */
+lv ls__llvm_divide_plain(unit *u, ls_op op, lv a, lv b);
 lv ls__llvm_spill(unit *u, unsigned which, lv vector); /* to memory, in one of the four places */
 lv ls__llvm_spill_place(unit *u, unsigned which);
 lv ls__llvm_rebuild(unit *u, ls_value value); /* the vector, for a slow path */
