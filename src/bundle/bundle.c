@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/os.h"
+#include "base/params.h"
 #include "base/status.h"
 #include "bundle/bundle.h"
 
@@ -165,14 +166,9 @@ static ls_status check_all(const ls_bundle *bundle, ls_error *error)
 static ls_status read_params(const ls_bundle_params *params, ls_bundle_params *given,
                              ls_error *error)
 {
-    size_t size = sizeof *given;
-    *given = (ls_bundle_params){0};
-    if (!params || params->struct_size > size || params->struct_size < sizeof params->struct_size)
-        return ls__fail(error, params ? LS_E_VERSION : LS_E_INVALID_ARGUMENT, "ls_bundle_open: %s",
-                        params ? "struct_size is not one that this library "
-                                 "knows; use LS_BUNDLE_PARAMS_INIT"
-                               : "no params were given");
-    memcpy(given, params, params->struct_size);
+    ls_status status = ls__params_in(given, sizeof *given, params, false, "ls_bundle_open", error);
+    if (status != LS_OK)
+        return status;
     if (!given->path)
         return ls__fail(error, LS_E_INVALID_ARGUMENT, "ls_bundle_open: no path was given");
     return LS_OK;

@@ -6,6 +6,7 @@
 #include "base/folder.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/params.h"
 #include "base/status.h"
 #include "bundle/bundle.h"
 
@@ -361,15 +362,14 @@ static void finish(writing *w)
 
 ls_status ls_bundle_write(const ls_bundle_write_params *params, char **notes, ls_error *error)
 {
-    ls_bundle_write_params given = {0};
+    ls_bundle_write_params given;
     writing w = {.params = &given};
     if (notes)
         *notes = NULL;
-    if (!params || params->struct_size < sizeof(size_t) || params->struct_size > sizeof given)
-        return ls__fail(error, LS_E_VERSION,
-                        "ls_bundle_write: struct_size of the params struct is not set");
-    memcpy(&given, params, params->struct_size);
-    ls_status status = check_params(&given, error);
+    ls_status status = ls__params_in(&given, sizeof given, params, false, "ls_bundle_write", error);
+    if (status != LS_OK)
+        return status;
+    status = check_params(&given, error);
     w.codes = json_array();
     w.left_out = json_array();
     if (status == LS_OK)

@@ -13,6 +13,7 @@
 
 #include "base/mem.h"
 #include "base/os.h"
+#include "base/params.h"
 #include "base/status.h"
 #include "chat/lex.h"
 #include "chat/render.h"
@@ -298,8 +299,6 @@ static ls_status hand_over(const chat_buffer *output, char **text, size_t *lengt
 static ls_status check_params(const ls_chat_params *params, ls_error *error)
 {
     const int64_t first = -62135596800, last = 253402300799; /* of year 1, of year 9999 */
-    if (!params || params->struct_size < sizeof *params)
-        return ls__fail(error, LS_E_INVALID_ARGUMENT, "there are no params, or of another size");
     if (params->message_count && !params->messages)
         return ls__fail(error, LS_E_INVALID_ARGUMENT, "messages is NULL");
     if (params->unix_seconds < first || params->unix_seconds > last)
@@ -312,6 +311,7 @@ ls_status ls_chat_template_render(const ls_chat_template *chat_template,
                                   ls_error *error)
 {
     surroundings saved;
+    ls_chat_params given;
     if (text)
         *text = NULL;
     if (length)
@@ -319,7 +319,10 @@ ls_status ls_chat_template_render(const ls_chat_template *chat_template,
     if (!chat_template || !text)
         return ls__fail(error, LS_E_INVALID_ARGUMENT, "there is no %s",
                         chat_template ? "place for the text" : "template");
-    ls_status status = check_params(params, error);
+    ls_status status =
+        ls__params_in(&given, sizeof given, params, false, "ls_chat_template_render", error);
+    if (status == LS_OK)
+        status = check_params(&given, error);
     if (status == LS_OK)
         status = enter(&saved, error);
     if (status != LS_OK)
@@ -329,13 +332,13 @@ ls_status ls_chat_template_render(const ls_chat_template *chat_template,
                   .source = chat_template->source,
                   .source_bytes = chat_template->source_bytes},
         .chat_template = chat_template,
-        .steps_left = params->steps_max ? params->steps_max : CHAT_STEPS_MAX,
-        .output_bytes_max = params->output_bytes_max ? params->output_bytes_max : CHAT_OUTPUT_MAX,
-        .unix_seconds = params->unix_seconds,
+        .steps_left = given.steps_max ? given.steps_max : CHAT_STEPS_MAX,
+        .output_bytes_max = given.output_bytes_max ? given.output_bytes_max : CHAT_OUTPUT_MAX,
+        .unix_seconds = given.unix_seconds,
     };
     render.out = &render.output;
     ls__arena_init(&render.arena, &render.fault.oom, CHAT_MEMORY_MAX);
-    status = run(&render, params);
+    status = run(&render, &given);
     if (status == LS_OK)
         status = hand_over(&render.output, text, length, error);
     json_decref(render.json);

@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/params.h"
 #include "base/rng.h"
 #include "base/status.h"
 #include "cosim/engine.h"
@@ -309,33 +310,34 @@ static ls_status build(ls_cosim *cosim, const ls_cosim_params *params, ls_error 
 ls_status ls_cosim_create(const ls_design *design, const ls_cosim_params *params, ls_cosim **out,
                           ls_error *error)
 {
+    ls_cosim_params given;
     if (out)
         *out = NULL;
     if (!design || !params || !out)
         return ls__fail(error, LS_E_INVALID_ARGUMENT, "design, params or cosim is NULL");
-    if (params->struct_size < sizeof *params)
-        return ls__fail(error, LS_E_VERSION, "struct_size of ls_cosim_params is not set");
-    ls_status status = check_params(design, params, error);
+    ls_status status = ls__params_in(&given, sizeof given, params, false, "ls_cosim_create", error);
+    if (status == LS_OK)
+        status = check_params(design, &given, error);
     if (status != LS_OK)
         return status;
     ls_cosim *cosim = ls__mem_alloc(1, sizeof *cosim);
     if (!cosim)
         return ls__fail_oom(error, sizeof *cosim);
-    cosim->trace = ls__mem_alloc(params->trace_count + 1, sizeof *cosim->trace);
+    cosim->trace = ls__mem_alloc(given.trace_count + 1, sizeof *cosim->trace);
     if (!cosim->trace) {
         ls__mem_free(cosim);
-        return ls__fail_oom(error, params->trace_count * sizeof *cosim->trace);
+        return ls__fail_oom(error, given.trace_count * sizeof *cosim->trace);
     }
-    if (params->trace_count)
-        memcpy(cosim->trace, params->trace, params->trace_count * sizeof *cosim->trace);
+    if (given.trace_count)
+        memcpy(cosim->trace, given.trace, given.trace_count * sizeof *cosim->trace);
     cosim->design = (ls_design *)design;
     ls__design_retain(cosim->design);
     cosim->graph = design->graph;
-    cosim->device = params->device;
-    cosim->instances = params->instances ? params->instances : 1;
-    cosim->params = *params;
-    cosim->loops_limited = is_llvmpipe(params->device);
-    status = build(cosim, params, error);
+    cosim->device = given.device;
+    cosim->instances = given.instances ? given.instances : 1;
+    cosim->params = given;
+    cosim->loops_limited = is_llvmpipe(given.device);
+    status = build(cosim, &given, error);
     if (status != LS_OK) {
         ls_cosim_destroy(&cosim);
         return status;

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/params.h"
 #include "base/status.h"
 #include "ir/builder.h"
 #include "ir/limits.h"
@@ -238,35 +239,40 @@ static void add_param(ls_builder *b, const ls_param_desc *desc)
             desc->is_pointer ? desc->min_elements * param.size : 0;
 }
 
-static bool good_desc(ls_builder *b, const ls_function_desc *desc)
+static void check_desc(ls_builder *b, const ls_function_desc *desc)
 {
     if (b->function)
         mistake(b, "function %s has not been ended", b->function->name);
-    else if (!desc || desc->struct_size < sizeof *desc || !desc->name)
-        mistake(b, "the description has no name or no struct_size");
+    else if (!desc->name)
+        mistake(b, "the description has no name");
     else if ((desc->param_count && !desc->params) || (desc->result_count && !desc->results))
         mistake(b, "the description counts parameters or results that it does not have");
-    return !b->failed;
 }
 
-ls_function ls_builder_begin(ls_builder *builder, const ls_function_desc *desc)
+ls_function ls_builder_begin(ls_builder *builder, const ls_function_desc *given)
 {
     ls_function none = {0};
     GUARD(begin_call, none)
     ls_builder *b = builder;
-    if (!good_desc(b, desc))
+    ls_function_desc desc;
+    ls_error error;
+    if (ls__params_in(&desc, sizeof desc, given, false, "the description", &error) != LS_OK)
+        mistake(b, "%s", error.message);
+    else
+        check_desc(b, &desc);
+    if (b->failed)
         return none;
-    ls__ir_function *f = ls__ir_function_add(b->module, desc->name, desc->is_kernel);
+    ls__ir_function *f = ls__ir_function_add(b->module, desc.name, desc.is_kernel);
     b->function = f;
-    f->unordered = desc->unordered;
-    for (int d = 0; d < 3 && desc->is_kernel; d++)
-        f->workgroup[d] = desc->workgroup[d]   ? desc->workgroup[d]
-                          : desc->workgroup[0] ? 1
-                                               : f->workgroup[d];
-    for (uint32_t i = 0; i < desc->param_count && !b->failed; i++)
-        add_param(b, &desc->params[i]);
-    for (uint32_t i = 0; i < desc->result_count; i++)
-        ls__vec_push(&b->module->arena, &f->results, (uint8_t)desc->results[i]);
+    f->unordered = desc.unordered;
+    for (int d = 0; d < 3 && desc.is_kernel; d++)
+        f->workgroup[d] = desc.workgroup[d]   ? desc.workgroup[d]
+                          : desc.workgroup[0] ? 1
+                                              : f->workgroup[d];
+    for (uint32_t i = 0; i < desc.param_count && !b->failed; i++)
+        add_param(b, &desc.params[i]);
+    for (uint32_t i = 0; i < desc.result_count; i++)
+        ls__vec_push(&b->module->arena, &f->results, (uint8_t)desc.results[i]);
     b->cursor = (ls__ir_cursor){.function = f, .region = f->body};
     b->depth = 0;
     return f->id;

@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "base/os.h"
+#include "base/params.h"
 #include "base/status.h"
 #include "base/str.h"
 #include "netlist/image_file.h"
@@ -414,20 +415,22 @@ ls_status ls__image_bytes_of(const void *file, size_t size, const ls_image_param
 ls_status ls_image_load(const ls_image_params *params, void **bytes, uint64_t *size,
                         ls_error *error)
 {
+    ls_image_params given;
     void *file;
     size_t file_size;
     if (!bytes || !size)
         return ls__fail(error, LS_E_INVALID_ARGUMENT, "the place for the result is missing");
     *bytes = NULL;
     *size = 0;
-    if (!params || !params->path)
-        return ls__fail(error, LS_E_INVALID_ARGUMENT, "the path of the image is missing");
-    ls_image_params all = {0};
-    memcpy(&all, params, params->struct_size < sizeof all ? params->struct_size : sizeof all);
-    ls_status status = ls__os_read_file(all.path, file_bytes_most, &file, &file_size, error);
+    ls_status status = ls__params_in(&given, sizeof given, params, false, "ls_image_load", error);
     if (status != LS_OK)
         return status;
-    status = ls__image_bytes_of(file, file_size, &all, bytes, size, error);
+    if (!given.path)
+        return ls__fail(error, LS_E_INVALID_ARGUMENT, "the path of the image is missing");
+    status = ls__os_read_file(given.path, file_bytes_most, &file, &file_size, error);
+    if (status != LS_OK)
+        return status;
+    status = ls__image_bytes_of(file, file_size, &given, bytes, size, error);
     ls__mem_free(file);
     return status;
 }

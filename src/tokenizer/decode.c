@@ -2,6 +2,7 @@
 /* Tokens to text: their bytes, one behind the other, less the space that encoding put in front. */
 #include <string.h>
 
+#include "base/params.h"
 #include "base/status.h"
 #include "tokenizer/vocabulary.h"
 
@@ -26,10 +27,11 @@ ls_status ls_tokenizer_decode(const ls_tokenizer *t, const ls_decode_params *giv
         *length = 0;
     if (!t || !given || !length || (capacity && !text))
         return ls__fail(error, LS_E_INVALID_ARGUMENT, "tokenizer, params, text or length is NULL");
-    ls_decode_params params = {0};
-    if (given->struct_size < offsetof(ls_decode_params, special))
-        return ls__fail(error, LS_E_VERSION, "struct_size of ls_decode_params is not set");
-    memcpy(&params, given, given->struct_size < sizeof params ? given->struct_size : sizeof params);
+    ls_decode_params params;
+    ls_status status =
+        ls__params_in(&params, sizeof params, given, false, "ls_tokenizer_decode", error);
+    if (status != LS_OK)
+        return status;
     if (params.count && !params.ids)
         return ls__fail(error, LS_E_INVALID_ARGUMENT, "ids is NULL");
     output out = {text, capacity, 0};

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/params.h"
 #include "base/status.h"
 #include "tokenizer/merge.h"
 #include "tokenizer/utf8.h"
@@ -193,10 +194,11 @@ ls_status ls_tokenizer_encode(const ls_tokenizer *t, const ls_encode_params *giv
         *count = 0;
     if (!t || !given || !count || (capacity && !ids))
         return ls__fail(error, LS_E_INVALID_ARGUMENT, "tokenizer, params, ids or count is NULL");
-    ls_encode_params params = {0};
-    if (given->struct_size < offsetof(ls_encode_params, special))
-        return ls__fail(error, LS_E_VERSION, "struct_size of ls_encode_params is not set");
-    memcpy(&params, given, given->struct_size < sizeof params ? given->struct_size : sizeof params);
+    ls_encode_params params;
+    ls_status status =
+        ls__params_in(&params, sizeof params, given, false, "ls_tokenizer_encode", error);
+    if (status != LS_OK)
+        return status;
     if (params.length && !params.text)
         return ls__fail(error, LS_E_INVALID_ARGUMENT, "text is NULL");
     if (params.length > LS_TEXT_BYTES_MAX)
@@ -212,7 +214,7 @@ ls_status ls_tokenizer_encode(const ls_tokenizer *t, const ls_encode_params *giv
         return ls__fail_oom(error, 0);
     if (t->info.adds_bos && !params.bare)
         give(&e, t->info.bos);
-    ls_status status = encode_text(&e, (const uint8_t *)params.text, (size_t)params.length);
+    status = encode_text(&e, (const uint8_t *)params.text, (size_t)params.length);
     if (t->info.adds_eos && !params.bare)
         give(&e, t->info.eos);
     ls__merge_finish(&e.merger);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/params.h"
 #include "base/status.h"
 #include "tune/tune.h"
 
@@ -46,7 +47,7 @@ ls_status ls__tune_kernel(const ls_module *module, const char *kernel, ls_kernel
 ls_status ls_tuned_specs(ls_device *device, const ls_tuned_params *params, ls_define *values,
                          uint32_t capacity, uint32_t *count, ls_error *error)
 {
-    ls_tuned_params given = {0};
+    ls_tuned_params given;
     ls__tune_axes axes = {0};
     ls_kernel_info kernel;
     ls__digest key;
@@ -57,14 +58,13 @@ ls_status ls_tuned_specs(ls_device *device, const ls_tuned_params *params, ls_de
     if (!device || !params)
         return ls__fail(error, LS_E_INVALID_ARGUMENT, "ls_tuned_specs: no %s given",
                         device ? "params were" : "device was");
-    if (params->struct_size < sizeof(size_t) || params->struct_size > sizeof given)
-        return ls__fail(error, LS_E_VERSION,
-                        "ls_tuned_specs: struct_size of the params struct is not set");
-    memcpy(&given, params, params->struct_size);
+    ls_status status = ls__params_in(&given, sizeof given, params, false, "ls_tuned_specs", error);
+    if (status != LS_OK)
+        return status;
     if (!given.module || (given.define_count && !given.defines))
         return ls__fail(error, LS_E_INVALID_ARGUMENT, "ls_tuned_specs: no %s given",
                         given.module ? "defines were" : "module was");
-    ls_status status = ls__tune_kernel(given.module, given.kernel, &kernel, error);
+    status = ls__tune_kernel(given.module, given.kernel, &kernel, error);
     if (status == LS_OK)
         status = ls__tune_axes_of(given.module, given.defines, given.define_count, &axes, error);
     ls_define *found = status == LS_OK ? ls__mem_alloc(axes.count, sizeof *found) : NULL;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/params.h"
 #include "base/status.h"
 #include "base/str.h"
 #include "tune/tune.h"
@@ -50,25 +51,25 @@ typedef struct tuner {
 /* --- arguments -------------------------------------------------------------------------------- */
 static ls_status check_params(tuner *t, const ls_tune_params *params, ls_error *error)
 {
-    const ls_compile_params *source = params ? params->source : NULL;
     if (!t->device || !params)
         return ls__fail(error, LS_E_INVALID_ARGUMENT, "ls_tune: no %s given",
                         t->device ? "params were" : "device was");
-    if (params->struct_size < sizeof(size_t) || params->struct_size > sizeof t->params ||
-        (source &&
-         (source->struct_size < sizeof(size_t) || source->struct_size > sizeof t->source)))
-        return ls__fail(error, LS_E_VERSION, "ls_tune: struct_size of a params struct is not set");
-    memcpy(&t->params, params, params->struct_size);
-    if (!source || (source->define_count && !source->defines) ||
+    ls_status status = ls__params_in(&t->params, sizeof t->params, params, false, "ls_tune", error);
+    if (status == LS_OK && !t->params.source)
+        status = ls__fail(error, LS_E_INVALID_ARGUMENT, "ls_tune: no source was given");
+    if (status == LS_OK)
+        status = ls__params_in(&t->source, sizeof t->source, t->params.source, false,
+                               "ls_tune: its source", error);
+    if (status != LS_OK)
+        return status;
+    if ((t->source.define_count && !t->source.defines) ||
         (t->params.buffer_count && !t->params.buffers))
         return ls__fail(error, LS_E_INVALID_ARGUMENT, "ls_tune: no %s given",
-                        !t->params.source                              ? "source was"
-                        : t->params.buffers || !t->params.buffer_count ? "defines were"
-                                                                       : "buffers were");
+                        t->params.buffers || !t->params.buffer_count ? "defines were"
+                                                                     : "buffers were");
     if (t->params.global_size[0] && t->params.workgroup_count[0])
         return ls__fail(error, LS_E_INVALID_ARGUMENT,
                         "ls_tune: both global_size and workgroup_count are given");
-    memcpy(&t->source, source, source->struct_size);
     t->source.struct_size = sizeof t->source;
     if (!t->params.rounds)
         t->params.rounds = LS_TUNE_DEFAULT_ROUNDS;

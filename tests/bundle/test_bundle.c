@@ -448,6 +448,9 @@ static void changed_files_are_named(void **state)
     params.path = folder;
     params.digest = "00";
     FAILS(LS_E_FORMAT, ls_bundle_open(&params, &bundle, error));
+    params.struct_size = offsetof(ls_bundle_params, digest); /* of a header without it */
+    OK(ls_bundle_open(&params, &bundle, error));
+    ls_bundle_destroy(&bundle);
     ls_module_destroy(&module);
 }
 

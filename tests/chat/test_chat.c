@@ -195,8 +195,26 @@ static void wrong_arguments(void **state)
     params.bos_token = "\x80";
     expect_error("x", &params, LS_E_INVALID_ARGUMENT, "bos_token is not UTF-8", "");
     params.bos_token = NULL;
-    params.struct_size = 8;
-    expect_error("x", &params, LS_E_INVALID_ARGUMENT, "params", "");
+    params.struct_size = 0;
+    expect_error("x", &params, LS_E_VERSION, "struct_size", "");
+}
+
+/* Programs that were compiled against headers with fewer fields, and with more. */
+static void other_versions_of_the_params(void **state)
+{
+    (void)state;
+    struct newer {
+        ls_chat_params params;
+        uint64_t field;
+    } newer = {LS_CHAT_PARAMS_INIT, 0};
+    newer.params.struct_size = sizeof newer;
+    expect_text("x", &newer.params, "x");
+    newer.field = 1;
+    expect_error("x", &newer.params, LS_E_VERSION, "does not know", "");
+    ls_chat_params older = LS_CHAT_PARAMS_INIT;
+    older.output_bytes_max = older.steps_max = 1; /* what lies there is none of the struct's */
+    older.struct_size = offsetof(ls_chat_params, output_bytes_max);
+    expect_text("{{ 'abc' }}", &older, "abc");
 }
 
 static void bad_bytes(void **state)
@@ -240,9 +258,10 @@ static void limits(void **state)
 static void growing_text(void **state)
 {
     ls_chat_params params = LS_CHAT_PARAMS_INIT;
-    expect_text("{% set ns = namespace(t='') %}{% for i in range(100000) %}"
-                "{% set ns.t = ns.t + 'abc' %}{% endfor %}{{ ns.t|length }} {{ ns.t.count('abc') }}",
-                &params, "300000 100000");
+    expect_text(
+        "{% set ns = namespace(t='') %}{% for i in range(100000) %}"
+        "{% set ns.t = ns.t + 'abc' %}{% endfor %}{{ ns.t|length }} {{ ns.t.count('abc') }}",
+        &params, "300000 100000");
     expect_text("{% set ns = namespace(t='', keep='') %}{% for i in range(200) %}"
                 "{% set ns.t = ns.t + 'abc' %}{% set ns.keep = ns.t + 'x' %}"
                 "{% set other = ns.t + 'yz' %}{{ other[-3:] if i == 199 }}{% endfor %}"
@@ -289,6 +308,7 @@ int main(void)
         cmocka_unit_test(dates),
         cmocka_unit_test(places_are_shown),
         cmocka_unit_test(wrong_arguments),
+        cmocka_unit_test(other_versions_of_the_params),
         cmocka_unit_test(bad_bytes),
         cmocka_unit_test(limits),
         cmocka_unit_test(growing_text),

@@ -421,6 +421,44 @@ static void functions_stay_short(void **state)
     }
 }
 
+/* Programs that were compiled against headers with fewer fields, and with more. */
+static void other_versions_of_the_params(void **state)
+{
+    (void)state;
+    struct newer {
+        ls_cosim_params params;
+        uint64_t field;
+    } newer = {LS_COSIM_PARAMS_INIT, 0};
+    ls_design *design = make_design(605, (graph_shape){.nodes = 50});
+    ls_cosim *cosim = NULL;
+    ls_cosim_params older = LS_COSIM_PARAMS_INIT;
+    older.device = newer.params.device = reference;
+    older.workgroups = UINT32_MAX; /* what lies there is none of the struct's */
+    assert_int_equal(ls_cosim_create(design, &older, &cosim, NULL), LS_E_LIMIT);
+    older.struct_size = offsetof(ls_cosim_params, workgroups);
+    OK(ls_cosim_create(design, &older, &cosim, error));
+    ls_cosim_destroy(&cosim);
+    newer.params.struct_size = sizeof newer;
+    OK(ls_cosim_create(design, &newer.params, &cosim, error));
+    ls_cosim_destroy(&cosim);
+    newer.field = 1;
+    assert_int_equal(ls_cosim_create(design, &newer.params, &cosim, NULL), LS_E_VERSION);
+    older.struct_size = 0;
+    assert_int_equal(ls_cosim_create(design, &older, &cosim, NULL), LS_E_VERSION);
+    ls_design_destroy(&design);
+
+    ls_design_params load = LS_DESIGN_PARAMS_INIT;
+    load.path = "no-such-netlist.json";
+    load.text = "{";
+    load.length = 1;
+    assert_int_equal(ls_design_load(&load, &design, NULL), LS_E_FORMAT);
+    load.struct_size = offsetof(ls_design_params, text);
+    assert_int_equal(ls_design_load(&load, &design, NULL), LS_E_NOT_FOUND);
+    load.struct_size = 0;
+    assert_int_equal(ls_design_load(&load, &design, NULL), LS_E_VERSION);
+    assert_int_equal(ls_design_load(NULL, &design, NULL), LS_E_INVALID_ARGUMENT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -431,6 +469,7 @@ int main(void)
         cmocka_unit_test(form_changes_on_the_way),
         cmocka_unit_test(a_run_may_end_while_code_is_made),
         cmocka_unit_test(functions_stay_short),
+        cmocka_unit_test(other_versions_of_the_params),
     };
     return cmocka_run_group_tests(tests, open_devices, close_devices);
 }

@@ -412,6 +412,21 @@ static void test_mistakes(void **state)
     }
 }
 
+/* Of a header without results, which lie behind what it knows. */
+static void test_older_description(void **state)
+{
+    (void)state;
+    ls_builder *b;
+    ls__ir_module *module;
+    assert_int_equal(ls_builder_create(&b, NULL), LS_OK);
+    ls_builder_begin(b, &(ls_function_desc){.struct_size = offsetof(ls_function_desc, results),
+                                            .name = "f",
+                                            .result_count = 1});
+    ls_builder_end(b);
+    assert_int_equal(ls__ir_builder_finish(&b, &module, NULL), LS_OK);
+    ls__ir_module_destroy(&module);
+}
+
 static void test_verified(void **state)
 {
     (void)state;
@@ -463,9 +478,10 @@ static void test_out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_calls),        cmocka_unit_test(test_link),
-        cmocka_unit_test(test_mistakes),         cmocka_unit_test(test_verified),
-        cmocka_unit_test(test_null_is_accepted), cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_all_calls),     cmocka_unit_test(test_link),
+        cmocka_unit_test(test_mistakes),      cmocka_unit_test(test_older_description),
+        cmocka_unit_test(test_verified),      cmocka_unit_test(test_null_is_accepted),
+        cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

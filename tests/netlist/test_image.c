@@ -286,6 +286,9 @@ static void files(void **state)
     assert_int_equal(ls_image_load(&params, &bytes, &size, &error), LS_E_NOT_FOUND);
     params.path = NULL;
     assert_int_equal(ls_image_load(&params, &bytes, &size, &error), LS_E_INVALID_ARGUMENT);
+    assert_int_equal(ls_image_load(NULL, &bytes, &size, &error), LS_E_INVALID_ARGUMENT);
+    params.struct_size = 0;
+    assert_int_equal(ls_image_load(&params, &bytes, &size, &error), LS_E_VERSION);
 }
 
 static void out_of_memory(void **state)
