@@ -38,25 +38,26 @@ static ls_status check(const ls__logits_file *f, const ls__cli_model *m, ls_erro
     ls__logits_header own;
     ls__logits_header_init(&own, m);
     if (memcmp(h->magic, magic, sizeof magic) != 0 || h->version != 1)
-        return ls__fail(error, LS_E_FORMAT, "it is no file of logits of version 1");
+        return ls__fail(error, LS_E_FORMAT, "no file of logits of version 1");
     if (h->vocabulary != own.vocabulary)
         return ls__fail(error, LS_E_INVALID_ARGUMENT,
-                        "its logits are of a model with %" PRIu32 " tokens, this one has %" PRIu32,
+                        "the logits are of a model with %" PRIu32 " tokens, this one has %" PRIu32,
                         h->vocabulary, own.vocabulary);
     if (memcmp(h->tokens_digest, own.tokens_digest, sizeof own.tokens_digest) != 0)
         return ls__fail(error, LS_E_INVALID_ARGUMENT,
-                        "its logits are of a model with another vocabulary");
+                        "the logits are of a model with another vocabulary");
     if (h->window < 4 || h->window > (1u << 24) || !h->window_count)
-        return ls__fail(error, LS_E_FORMAT, "it has no windows");
+        return ls__fail(error, LS_E_FORMAT, "this file of logits has no windows");
     uint64_t of_window = 4 * (h->window + (uint64_t)ls__logits_counted(h->window) * h->vocabulary);
     uint64_t rest = f->mapping.size - sizeof *h;
     if (rest % of_window || rest / of_window != h->window_count)
-        return ls__fail(error, LS_E_FORMAT, "it is cut, or longer than its %" PRIu32 " windows",
+        return ls__fail(error, LS_E_FORMAT,
+                        "this file of logits is cut, or longer than its %" PRIu32 " windows",
                         h->window_count);
     for (uint64_t i = 0; i < (uint64_t)h->window * h->window_count; i++)
         if (f->tokens[i] >= h->vocabulary)
-            return ls__fail(error, LS_E_FORMAT, "token %" PRIu64 " of it is beyond the vocabulary",
-                            i);
+            return ls__fail(error, LS_E_FORMAT,
+                            "token %" PRIu64 " of this file of logits is beyond the vocabulary", i);
     return LS_OK;
 }
 
@@ -68,7 +69,7 @@ ls_status ls__logits_open(const char *path, const ls__cli_model *m, ls__logits_f
     if (status != LS_OK)
         return status;
     if (f->mapping.size < sizeof f->header) {
-        status = ls__fail(error, LS_E_FORMAT, "it is no file of logits");
+        status = ls__fail(error, LS_E_FORMAT, "no file of logits");
     } else {
         memcpy(&f->header, f->mapping.bytes, sizeof f->header);
         f->tokens = (const uint32_t *)(const void *)(f->mapping.bytes + sizeof f->header);

@@ -509,6 +509,12 @@ static ls_status check_ways(verify *v, ls_error *error)
         v->open = v->options;
         status = ls__cli_model_open(&v->open, false, error);
     }
+    if (status == LS_OK && v->tokens > v->open.info.context) {
+        ls__fail(error, LS_E_LIMIT,
+                 "--tokens %" PRIu32 " is more than the model's context of %" PRIu32, v->tokens,
+                 v->open.info.context);
+        status = ls__cli_model_fail(error, LS_E_LIMIT, v->open.path);
+    }
     ls__rng rng = {v->seed};
     for (uint32_t i = 0; status == LS_OK && i < v->tokens; i++)
         v->ids[i] = ls__rng_below(&rng, v->open.vocabulary.token_count);

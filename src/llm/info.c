@@ -210,6 +210,12 @@ static ls_status read_windows(const reader *r, ls_model *m)
 
 static ls_status check_heads(const reader *r, const ls_model_info *info)
 {
+    const struct {
+        const char *what;
+        uint32_t number, unit;
+    } sizes[] = {{"the width of a head (attention.key_length)", info->head_width, 8},
+                 {"the width of a token (embedding_length)", info->width, 32},
+                 {"the inner width (feed_forward_length)", info->inner_width, 32}};
     char key[96];
     uint64_t values_width = info->head_width;
     const ls_gguf_value *value = find(r, "attention.value_length", key);
@@ -217,11 +223,11 @@ static ls_status check_heads(const reader *r, const ls_model_info *info)
         return ls__fail(r->error, LS_E_FORMAT,
                         "%" PRIu32 " heads are no multiple of %" PRIu32 " heads of keys",
                         info->heads, info->kv_heads);
-    if (info->head_width % 8 || info->width % 32 || info->inner_width % 32)
-        return ls__fail(r->error, LS_E_UNSUPPORTED,
-                        "heads of %" PRIu32 " elements, or %" PRIu32 " or %" PRIu32
-                        " elements of a token, are no multiples of 8 and 32",
-                        info->head_width, info->width, info->inner_width);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        if (sizes[i].number % sizes[i].unit)
+            return ls__fail(r->error, LS_E_UNSUPPORTED,
+                            "%s is %" PRIu32 ", which is no multiple of %" PRIu32, sizes[i].what,
+                            sizes[i].number, sizes[i].unit);
     if (value && (!ls_gguf_unsigned(value, 0, &values_width) || values_width != info->head_width))
         return ls__fail(r->error, LS_E_UNSUPPORTED,
                         "%s is not the %" PRIu32 " of attention.key_length", key, info->head_width);

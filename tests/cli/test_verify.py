@@ -54,6 +54,7 @@ class Verify(cli.Case):
         self.bad(*VERIFY, "--tokens", "0", says="at least one", status=2)
         self.bad(*VERIFY, "--device", "none", says="none")
         self.bad("verify", "-m", "absent.gguf", says="absent.gguf")
+        self.bad(*VERIFY, "--tokens", "257", says=["--tokens 257", "context of 256", "model.gguf"])
 
 
 if __name__ == "__main__":

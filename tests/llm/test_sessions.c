@@ -321,7 +321,7 @@ static void models_that_cannot_be(void **state)
                    "no tensor blk.2.attn_norm.weight");
     assert_refused("llama.attention.head_count", &number, 4, 26 + value, LS_E_FORMAT, "3 heads");
     assert_refused("llama.feed_forward_length", &number, 4, 25 + value, LS_E_UNSUPPORTED,
-                   "multiples of 8 and 32");
+                   "(feed_forward_length) is 3, which is no multiple of 32");
     number = 128;
     assert_refused("llama.feed_forward_length", &number, 4, 25 + value, LS_E_FORMAT,
                    "tensor blk.0.ffn_gate.weight is 64 x 96, not 64 x 128");
