@@ -133,9 +133,7 @@ static ls_status parse_valued(int key, const char *text, ls__cli_bench *b, ls_er
     case KEY_TO:
         return parse_number("--to", text, UINT64_MAX, &b->to, error);
     case KEY_THREADS:
-        status = parse_number("--threads", text, UINT32_MAX, &number, error);
-        b->threads = (uint32_t)number;
-        return status;
+        return ls__cli_parse_threads(text, &b->threads, error);
     case KEY_BATCH:
         status = parse_number("--batch", text, UINT32_MAX, &number, error);
         if (status == LS_OK && number == 0)

@@ -46,6 +46,9 @@ int ls__cli_cosim(int argc, char **argv);
     "What code is made for. cpu: native (default), sse2, avx2, ...; +scalar or +vector may "       \
     "follow. vulkan: vulkan1.2, then words for what of the device to use"
 
+/* Of the cpu device. */
+enum { LS__THREADS_MOST = 256 };
+
 struct argp_state;
 
 /* Prints one line; control characters in the text are shown as \xNN. */
@@ -70,6 +73,9 @@ void ls__cli_print_error(const ls_error *error);
 /* How a subcommand ends: prints the error, if any but that a signal has stopped it, and gives the
  * exit status. */
 int ls__cli_end(ls_status status, const ls_error *error);
+
+/* The value of --threads. */
+ls_status ls__cli_parse_threads(const char *text, uint32_t *threads, ls_error *error);
 
 /* One -DNAME=VALUE; VALUE may be an integer, true or false, and is 1 when left out. `text` is cut
  * at '=' and stays owned by the caller. */

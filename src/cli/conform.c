@@ -94,6 +94,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 {
     conform_job *job = state->input;
     ls__conform_options *o = &job->options;
+    ls_error error;
     switch (key) {
     case KEY_DEVICE:
         o->device = text;
@@ -120,7 +121,8 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         o->lower = text;
         return 0;
     case KEY_THREADS:
-        o->threads = (uint32_t)parse_number(state, text, 256);
+        if (ls__cli_parse_threads(text, &o->threads, &error) != LS_OK)
+            ls__cli_usage_error(state, "%s", error.message);
         return 0;
     case KEY_TARGET:
         o->target = text;

@@ -217,21 +217,55 @@ static ls_status add_token(run *r, bool *done, ls_error *error)
     return status;
 }
 
+/* A prompt may fill the context: the token behind it is chosen, not fed. */
+static ls_status check_prompt(const run *r, ls_error *error)
+{
+    uint32_t context = ls_session_context(r->session), most = r->model.info.context;
+    if (r->prompt_count <= context)
+        return LS_OK;
+    ls__fail(error, LS_E_LIMIT,
+             "the prompt has %" PRIu32 " tokens, more than the context of %" PRIu32 " holds",
+             r->prompt_count, context);
+    return r->prompt_count <= most
+               ? ls__fail_hint(error, LS_E_LIMIT, "--context %" PRIu32 " holds it", r->prompt_count)
+               : ls__fail_hint(error, LS_E_LIMIT, "shorten it: the model has a context of %" PRIu32,
+                               most);
+}
+
+static void note_full_context(const run *r, uint32_t context, uint64_t needed)
+{
+    fprintf(stderr,
+            "\nlockstep: note: the context of %" PRIu32 " tokens is full, so the text ends here; ",
+            context);
+    if (needed <= r->model.info.context)
+        fprintf(stderr, "--context %" PRIu64 " has room for all %" PRIu32 "\n", needed,
+                r->tokens_most);
+    else if (context < r->model.info.context)
+        fprintf(stderr, "--context %" PRIu32 " is the most the model has\n", r->model.info.context);
+    else
+        fputs("the model has no larger one\n", stderr);
+}
+
 static ls_status generate(run *r, ls_error *error)
 {
     bool done = false;
+    uint32_t context = ls_session_context(r->session);
     uint64_t begun = ls__os_now_ns(), most = (uint64_t)r->prompt_count + r->tokens_most;
-    ls_status status = ls__cli_model_feed(r->session, r->tokens.ids, r->tokens.count, error);
+    ls_status status = check_prompt(r, error);
+    if (status == LS_OK)
+        status = ls__cli_model_feed(r->session, r->tokens.ids, r->tokens.count, error);
     r->prompt_ns = ls__os_now_ns() - begun;
     begun = ls__os_now_ns();
     while (status == LS_OK && r->tokens.count < most) {
         status = add_token(r, &done, error);
-        if (status != LS_OK || done || r->tokens.count == most)
+        if (status != LS_OK || done || r->tokens.count == most || r->tokens.count > context)
             break;
         status = ls_session_feed(r->session, r->tokens.ids + r->tokens.count - 1, 1, error);
     }
     r->answer_ns = ls__os_now_ns() - begun;
     ls__cli_answer_end(&r->answer);
+    if (status == LS_OK && !done && r->tokens.count < most)
+        note_full_context(r, context, most - 1);
     return status;
 }
 

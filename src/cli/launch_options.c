@@ -93,7 +93,7 @@ static ls_status parse_valued(int key, char *text, ls__cli_job *job, ls_error *e
     case LS__KEY_BUDGET:
         return parse_budget(text, &job->budget_bytes, error);
     default:
-        return ls__cli_parse_count("--threads takes a number", text, &job->threads, error);
+        return ls__cli_parse_threads(text, &job->threads, error);
     }
 }
 

@@ -3,6 +3,7 @@
 #include "cli/model.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,6 @@ enum {
     KEY_TARGET,
     KEY_CACHE,
     KEY_NO_CACHE,
-    MOST_THREADS = 4096,
     MOST_CHUNK = 4096,
     PIECE = 256 /* tokens fed between two looks at Ctrl-C */
 };
@@ -55,12 +55,16 @@ void ls__cli_list_option(const struct argp_state *state, const char *name, const
     }
 }
 
-float ls__cli_float_option(const struct argp_state *state, const char *name, const char *text)
+float ls__cli_float_option(const struct argp_state *state, const char *name, const char *text,
+                           float least, float most)
 {
     char *end;
     float value = strtof(text, &end);
-    if (end == text || *end)
+    if (end == text || *end || isnan(value))
         ls__cli_usage_error(state, "%s: '%s' is no number", name, text);
+    if (value < least || value > most)
+        ls__cli_usage_error(state, "%s: %s is not from %g to %g", name, text, (double)least,
+                            (double)most);
     return value;
 }
 
@@ -103,9 +107,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         return 0;
     case KEY_THREADS:
         if (m->threads_list)
-            ls__cli_list_option(state, "--threads", text, MOST_THREADS, m->threads_list);
+            ls__cli_list_option(state, "--threads", text, LS__THREADS_MOST, m->threads_list);
         else
-            m->threads = ls__cli_count_option(state, "--threads", text, MOST_THREADS);
+            m->threads = ls__cli_count_option(state, "--threads", text, LS__THREADS_MOST);
         return 0;
     case KEY_TARGET:
         m->target = text;
@@ -189,7 +193,7 @@ static ls_status load_model(ls__cli_model *m, const ls_gguf *gguf, ls_error *err
     params.checked = m->checked;
     params.max_shard_bytes = m->max_shard_bytes;
     ls_status status = ls_model_load(&params, &m->model, error);
-    bool of_file = status == LS_E_NOT_FOUND || status == LS_E_FORMAT;
+    bool of_file = status == LS_E_NOT_FOUND || status == LS_E_FORMAT || status == LS_E_UNSUPPORTED;
     return of_file ? ls__cli_model_fail(error, status, m->path) : status;
 }
 

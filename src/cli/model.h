@@ -81,7 +81,8 @@ uint32_t ls__cli_count_option(const struct argp_state *state, const char *name, 
                               uint32_t most);
 void ls__cli_list_option(const struct argp_state *state, const char *name, const char *text,
                          uint32_t most, ls__cli_list *list);
-float ls__cli_float_option(const struct argp_state *state, const char *name, const char *text);
+float ls__cli_float_option(const struct argp_state *state, const char *name, const char *text,
+                           float least, float most);
 /* "2026-01-31", in seconds since 1970. */
 int64_t ls__cli_date_option(const struct argp_state *state, const char *text);
 

@@ -94,6 +94,16 @@ ls_status ls__cli_parse_integer(const char *text, uint64_t minimum, uint64_t max
     return LS_OK;
 }
 
+ls_status ls__cli_parse_threads(const char *text, uint32_t *threads, ls_error *error)
+{
+    int64_t value = 0;
+    if (ls__cli_parse_integer(text, 0, LS__THREADS_MOST, &value, NULL) != LS_OK)
+        return ls__fail(error, LS_E_INVALID_ARGUMENT,
+                        "--threads takes a number of at most %d, not '%s'", LS__THREADS_MOST, text);
+    *threads = (uint32_t)value;
+    return LS_OK;
+}
+
 ls_status ls__cli_parse_define(char *text, ls_define *define, ls_error *error)
 {
     char *equals = strchr(text, '=');

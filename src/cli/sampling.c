@@ -2,7 +2,9 @@
 /* Options of sampling (docs/sampling.md). */
 #include "cli/sampling.h"
 
+#include <float.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,24 +54,24 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     ls_error error;
     switch (key) {
     case KEY_TEMPERATURE:
-        p->temperature = ls__cli_float_option(state, "--temperature", text);
+        p->temperature = ls__cli_float_option(state, "--temperature", text, 0, 100);
         return 0;
     case KEY_TOP_K:
         p->top_k = ls__cli_count_option(state, "--top-k", text, UINT32_MAX);
         return 0;
     case KEY_TOP_P:
-        p->top_p = ls__cli_float_option(state, "--top-p", text);
+        p->top_p = ls__cli_float_option(state, "--top-p", text, 0, 1);
         return 0;
     case KEY_MIN_P:
-        p->min_p = ls__cli_float_option(state, "--min-p", text);
+        p->min_p = ls__cli_float_option(state, "--min-p", text, 0, 1);
         return 0;
     case KEY_TYPICAL:
-        p->typical_p = ls__cli_float_option(state, "--typical", text);
+        p->typical_p = ls__cli_float_option(state, "--typical", text, 0, 1);
         return 0;
     case KEY_BIAS:
         if (s->bias_count == LS__BIASES || !strrchr(text, ':') || strrchr(text, ':') == text)
             ls__cli_usage_error(state, "--logit-bias: TOKEN:VALUE, %d times at most", LS__BIASES);
-        ls__cli_float_option(state, "--logit-bias", strrchr(text, ':') + 1);
+        ls__cli_float_option(state, "--logit-bias", strrchr(text, ':') + 1, -HUGE_VALF, FLT_MAX);
         s->biases[s->bias_count++] = text;
         return 0;
     case KEY_SEED:
@@ -78,13 +80,13 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         p->seed = (uint64_t)seed;
         return 0;
     case KEY_REPEAT_PENALTY:
-        p->repetition_penalty = ls__cli_float_option(state, "--repeat-penalty", text);
+        p->repetition_penalty = ls__cli_float_option(state, "--repeat-penalty", text, 0, 100);
         return 0;
     case KEY_FREQUENCY_PENALTY:
-        p->frequency_penalty = ls__cli_float_option(state, "--frequency-penalty", text);
+        p->frequency_penalty = ls__cli_float_option(state, "--frequency-penalty", text, -100, 100);
         return 0;
     case KEY_PRESENCE_PENALTY:
-        p->presence_penalty = ls__cli_float_option(state, "--presence-penalty", text);
+        p->presence_penalty = ls__cli_float_option(state, "--presence-penalty", text, -100, 100);
         return 0;
     case KEY_PENALTY_WINDOW:
         p->window = ls__cli_count_option(state, "--penalty-window", text, UINT32_MAX);

@@ -103,10 +103,12 @@ static ls_status check_input(const ls_session_input *input, ls_error *error)
         return ls__fail(error, LS_E_STATE, "the session has failed");
     if (input->count > s->context - s->position) {
         ls__fail(error, LS_E_LIMIT,
-                 "%" PRIu32 " tokens behind the %" PRIu32 " so far are more than the context of "
-                 "%" PRIu32,
-                 input->count, s->position, s->context);
-        return ls__fail_hint(error, LS_E_LIMIT, "ask for a larger context, or shorten the text");
+                 "%" PRIu32 " token%s behind the %" PRIu32
+                 " so far would be more than the context of %" PRIu32,
+                 input->count, input->count == 1 ? "" : "s", s->position, s->context);
+        return ls__fail_hint(error, LS_E_LIMIT,
+                             "a context of %" PRIu64 " holds all; or shorten the text",
+                             (uint64_t)s->position + input->count);
     }
     for (uint32_t i = 0; i < input->count; i++)
         if (input->tokens[i] >= vocabulary)

@@ -54,8 +54,19 @@ class Generate(cli.Case):
         self.bad(*MODEL, "-p", "x", "--logit-bias", "12:y", says="'y' is no number", status=2)
         self.bad(*MODEL, "-p", "x", "--logit-bias", "Hey:1", says="is 2 tokens")
         self.bad(*MODEL, "-p", "x", "--logit-bias", "99999:1", says="a bias of 1 for token 99999")
-        self.bad(*MODEL, "-p", "x", "--logit-bias", "1:inf", says="a bias of inf")
-        self.bad(*MODEL, "-p", "x", "--typical", "2", says="typical_p is 2, not from 0 to 1")
+        self.bad(*MODEL, "-p", "x", "--logit-bias", "1:inf", says="--logit-bias: inf is not from -inf to", status=2)
+
+    def test_ranges(self):
+        """Numbers that sampling does not take are wrong usage, of the option by its name."""
+        for option, most in {"temperature": 100, "top-p": 1, "min-p": 1, "typical": 1, "repeat-penalty": 100,
+                             "frequency-penalty": 100, "presence-penalty": 100}.items():
+            least = -100 if option in ("frequency-penalty", "presence-penalty") else 0
+            for wrong in (least - 1, most + 1, "inf"):
+                self.bad(*MODEL, "-p", "x", f"--{option}={wrong}", status=2,
+                         says=f"--{option}: {wrong} is not from {least} to {most}")
+            self.bad(*MODEL, "-p", "x", f"--{option}=nan", says=f"--{option}: 'nan' is no number", status=2)
+            for right in (least, most):
+                self.good(*MODEL, "-p", "x", "-n", "1", f"--{option}={right}")
 
     def test_stops(self):
         # The model's text is of single bytes, some of which are no UTF-8.
@@ -119,19 +130,33 @@ class Generate(cli.Case):
         self.assertRegex(result.stderr.decode(), r"(?s)standard output: No space left.*generated: [1-9] tokens")
 
     def test_full_context(self):
-        """What there is was shown; the message has a line of its own."""
-        result = self.run_command(*MODEL, "-p", "Hello", "-n", "9", "--context", "4", "--logit-bias", "265:-inf")
-        self.assertEqual((result.returncode, result.stdout != ""), (1, True))
-        self.assertRegex(result.stderr, r"\A\nlockstep: .* the context of 4")
+        """The text ends where the context is full, as a shorter one would, and a note says so."""
+        full = [*MODEL, "-p", "Hello", "--context", "8", "--logit-bias", "265:-inf", "--digest", "-v"]
+        made = int(re.search(r"generated: (\d+) tokens", self.run_command(*full, "-n", "99").stderr)[1])
+        exact = self.run_command(*full, "-n", str(made))
+        self.assertEqual((exact.returncode, "note" in exact.stderr), (0, False), exact.stderr)
+        digest = re.search("logits: .*", exact.stderr)[0]
+        for most, says in {made + 1: f"--context 9 has room for all {made + 1}",
+                           400: "--context 256 is the most the model has"}.items():
+            result = self.run_command(*full, "-n", str(most))
+            self.assertEqual((result.returncode, result.stdout), (0, exact.stdout))
+            self.assertRegex(result.stderr, r"\A\nlockstep: note: the context of 8 tokens is full, so the text ends "
+                                            f"here; {says}\n\n{digest}\n")
+        result = self.run_command(*MODEL, "-p", "Hello", "-n", "999", "--logit-bias", "265:-inf")
+        self.assertEqual(result.returncode, 0)
+        self.assertRegex(result.stderr, r"\A\nlockstep: note: the context of 256 .*; the model has no larger one\n\Z")
+        self.bad(*MODEL, "-p", "Hello, you", "--context", "4",
+                 says=["tokens, more than the context of 4 holds; --context ", " holds it"])
 
     def test_wrong_input(self):
         self.bad("generate", "-p", "x", says="a model is needed", status=2)
         self.bad(*MODEL, "text", says="'text' is not expected", status=2)
         self.bad(*MODEL, "-p", "x", "--top-p", "much", says="'much' is no number", status=2)
         self.bad(*MODEL, "-p", "x", "-n", "-1", says="--tokens", status=2)
-        self.bad(*MODEL, "-p", "x", "--top-p", "2", says="top_p is 2, not from 0 to 1")
+        self.bad(*MODEL, "-p", "x", "--threads", "4096", says="--threads: 4096 is out of range: 0 to 256", status=2)
         self.bad(*MODEL, "-p", "", says="the text is empty")
-        self.bad(*MODEL, "-p", "x" * 300, says="the context of 256")
+        self.bad(*MODEL, "-p", "x" * 300,
+                 says=["tokens, more than the context of 256 holds; shorten it: the model has a context of 256"])
         self.bad(*MODEL, "-p", "x", "--context", "1000", says="1000 positions")
         self.bad(*MODEL, "-p", "x", "--device", "none", says="none")
         self.bad("generate", "-m", "absent.gguf", "-p", "x", says="absent.gguf")
@@ -141,6 +166,8 @@ class Generate(cli.Case):
         for key in (b"llama.block_count", b"tokenizer.ggml.tokens", b"output_norm.weight"):
             self.path("less.gguf").write_bytes(model.replace(key, b"x" * len(key)))
             self.bad("generate", "-m", "less.gguf", "-p", "x", says=[key.decode(), "less.gguf"])
+        self.path("less.gguf").write_bytes(model.replace(b"llama", b"lamas"))
+        self.bad("generate", "-m", "less.gguf", "-p", "x", says=["the architecture is lamas", "less.gguf"])
 
     def test_parts_of_a_model_stay(self):
         """No part of a split model is written over."""
