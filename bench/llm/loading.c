@@ -1,20 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How fast a model is laid out: opens a file and loads it, over and over, and prints the time of
- * each round. The first also compiles, or reads the cache for compiled code.
+ * each round. The first also compiles, unless a folder is given that has the compiled code: without
+ * one there is a temporary folder that is removed at the end.
  *
  *   llm_loading MODEL.gguf [ROUNDS [DEVICE [CACHE]]]
  *
  * It takes a thread for each core that it may use: `taskset -c 0` leaves it one.
  */
+#include <dirent.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "lockstep/llm.h"
 
 static ls_error error;
+static char folder[4096];
+
+static void remove_folder(void)
+{
+    DIR *dir = opendir(folder);
+    for (struct dirent *entry; dir && (entry = readdir(dir));)
+        unlinkat(dirfd(dir), entry->d_name, 0); /* fails for "." and "..", as it should */
+    if (dir)
+        closedir(dir);
+    rmdir(folder);
+}
 
 static void need(ls_status status)
 {
@@ -60,14 +75,28 @@ static void load(ls_device *device, const char *path)
     ls_model_destroy(&model);
 }
 
+/* A folder for the cache of this run alone. */
+static void make_folder(void)
+{
+    const char *parent = getenv("TMPDIR");
+    snprintf(folder, sizeof folder, "%s/llm-loading-XXXXXX", parent ? parent : P_tmpdir);
+    if (!mkdtemp(folder)) {
+        perror("loading: no folder for the cache");
+        exit(1);
+    }
+    atexit(remove_folder);
+}
+
 int main(int argc, char **argv)
 {
     ls_device *device = NULL;
     ls_device_params params = LS_DEVICE_PARAMS_INIT;
     if (argc < 2)
         return 2;
+    if (argc <= 4)
+        make_folder();
     params.name = argc > 3 ? argv[3] : "cpu";
-    params.cache_path = argc > 4 ? argv[4] : "llm-loading-cache";
+    params.cache_path = argc > 4 ? argv[4] : folder;
     need(ls_device_open(&params, &device, &error));
     for (int round = argc > 2 ? atoi(argv[2]) : 5; round > 0; round--)
         load(device, argv[1]);
