@@ -57,6 +57,10 @@ typedef struct ls_tune_params {
     /* In place of global_size, for kernels that have a workgroup a row, say: so many workgroups,
      * whatever size a candidate gives them. 0 in y or z means 1; all zero: global_size counts. */
     uint32_t workgroup_count[3];
+    /* Called in front of each step, from 1 to `all`, in the caller's thread: a candidate is built,
+     * is run to compare what it writes, or is measured once. NULL = not called. */
+    void (*progress)(void *context, uint64_t step, uint64_t all);
+    void *progress_context;
 } ls_tune_params;
 #define LS_TUNE_PARAMS_INIT LS_INIT(ls_tune_params)
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `lockstep tune`: which values of a kernel's SPEC constants are fastest on a device. The library
  * measures and keeps them; here is what it is given, and how what it found is shown. */
+#include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/os.h"
@@ -12,6 +14,7 @@
 #include "cli/bind.h"
 #include "cli/cli.h"
 #include "cli/launch_options.h"
+#include "cli/wait.h"
 #include "lockstep/tune.h"
 
 #define MAX_SOURCE_BYTES (UINT64_C(1) << 30)
@@ -124,6 +127,12 @@ static ls_status read_source(work *w, ls_error *error)
     return ls__os_read_file(path, MAX_SOURCE_BYTES, &w->text, &w->length, error);
 }
 
+static void show_progress(void *context, uint64_t step, uint64_t all)
+{
+    (void)context;
+    fprintf(stderr, "\r\033[Kstep %" PRIu64 " of %" PRIu64 " (Ctrl-C to stop)", step, all);
+}
+
 static ls_status tune(work *w, ls_error *error)
 {
     const ls__cli_job *job = &w->options->job;
@@ -146,7 +155,9 @@ static ls_status tune(work *w, ls_error *error)
     params.unchecked = job->unchecked;
     params.rounds = w->options->rounds;
     params.time_limit_ns = job->time_limit_ns;
+    params.progress = isatty(STDERR_FILENO) ? show_progress : NULL;
     ls_status status = ls_tune(w->device, &params, &w->tuning, error);
+    ls__cli_clear_progress();
     if (status == LS_OK)
         ls_tuning_describe(w->tuning, &w->info);
     return status;

@@ -46,7 +46,16 @@ typedef struct tuner {
     void **expected;     /* what the defaults write; NULL: the buffer is const */
     ls_stream *stream;
     ls_tuning *tuning;
+    uint64_t step; /* as params.progress counts them */
 } tuner;
+
+static void begin_step(tuner *t)
+{
+    t->step++;
+    if (t->params.progress)
+        t->params.progress(t->params.progress_context, t->step,
+                           t->tuning->count * (2 + (uint64_t)t->params.rounds));
+}
 
 /* --- arguments -------------------------------------------------------------------------------- */
 static ls_status check_params(tuner *t, const ls_tune_params *params, ls_error *error)
@@ -302,9 +311,11 @@ static bool may_be_left_out(ls_status status)
 static ls_status build_all(tuner *t, ls_error *error)
 {
     ls_error why = {0};
+    begin_step(t);
     ls_status status = build(t, &t->tuning->candidates[0], error);
     for (uint32_t i = 1; status == LS_OK && i < t->tuning->count; i++) {
         candidate *c = &t->tuning->candidates[i];
+        begin_step(t);
         status = build(t, c, &why);
         if (may_be_left_out(status))
             status = leave_out(c, why.message, error);
@@ -453,6 +464,7 @@ static ls_status check_all(tuner *t, ls_error *error)
     ls_status status = LS_OK;
     for (uint32_t i = 0; status == LS_OK && i < t->tuning->count; i++) {
         candidate *c = &t->tuning->candidates[i];
+        begin_step(t);
         if (c->left_out)
             continue;
         status = run(t, c, &receipt, error);
@@ -472,6 +484,7 @@ static ls_status measure_all(tuner *t, ls_error *error)
     for (uint32_t round = 0; round < made->rounds; round++)
         for (uint32_t i = 0; status == LS_OK && i < made->count; i++) {
             candidate *c = &made->candidates[round % 2 ? made->count - 1 - i : i];
+            begin_step(t);
             if (c->left_out)
                 continue;
             status = run(t, c, &receipt, error);

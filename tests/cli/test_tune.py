@@ -4,6 +4,8 @@
 
 import json
 import os
+import pty
+import subprocess
 
 import cli
 
@@ -102,6 +104,26 @@ class Tune(cli.Case):
         self.assertEqual(len(lines), 6)
         self.assertEqual(self.good("tune", *NBODY, "--rounds", "1", "--no-cache").splitlines()[5],
                          "not kept: the device has no cache folder to keep it in")
+
+    @staticmethod
+    def read(terminal):
+        try:
+            return os.read(terminal, 4096).decode()
+        except OSError:  # all is read, and nobody writes any more
+            return ""
+
+    def test_progress_is_shown_on_a_terminal(self):
+        terminal, theirs = pty.openpty()
+        self.addCleanup(os.close, terminal)
+        result = subprocess.run([cli.COMMAND, "tune", *NBODY, "--rounds", "3", "--device", "reference"], cwd=self.folder,
+                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=theirs, timeout=300)
+        os.close(theirs)
+        shown = ""
+        while part := self.read(terminal):
+            shown += part
+        self.assertEqual(result.returncode, 0, shown)
+        steps = "".join(f"\r\033[Kstep {step} of 20 (Ctrl-C to stop)" for step in range(1, 21))  # 4 candidates, 2 + 3 times
+        self.assertEqual(shown, steps + "\r\033[K")
 
     def test_limits_of_a_device(self):
         found = self.tune("matmul.kc", "--device", "fault", "--global", "4,4", "rows=4", "columns=4", "depth=4",

@@ -295,6 +295,38 @@ static void results_that_depend_on_the_choice_are_refused(void **state)
     assert_int_equal(kept(&l, false, NULL), 0);
 }
 
+typedef struct steps {
+    uint64_t count, all;
+} steps;
+
+static void count_step(void *context, uint64_t step, uint64_t all)
+{
+    steps *s = context;
+    assert_int_equal(step, ++s->count);
+    assert_true(s->count == 1 || s->all == all);
+    s->all = all;
+}
+
+static void steps_are_announced(void **state)
+{
+    (void)state;
+    launch l;
+    ls_tuning_info info;
+    steps s = {0};
+    make(&l, good_source);
+    l.params.progress = count_step;
+    l.params.progress_context = &s;
+    ls_tuning *tuning = tune(&l, &info);
+    assert_int_equal(s.count, info.candidate_count * (2 + info.rounds));
+    assert_int_equal(s.all, s.count);
+    ls_tuning_destroy(&tuning);
+    s = (steps){0};
+    l.params.struct_size = offsetof(ls_tune_params, progress); /* of a header without it */
+    tuning = tune(&l, &info);
+    assert_int_equal(s.count, 0);
+    ls_tuning_destroy(&tuning);
+}
+
 static void candidates_the_device_cannot_run_are_left_out(void **state)
 {
     (void)state;
@@ -572,6 +604,7 @@ int main(int argc, char **argv)
         TEST(a_choice_is_a_candidate_and_changes_no_bit),
         TEST(products_of_two_constants),
         TEST(results_that_depend_on_the_choice_are_refused),
+        TEST(steps_are_announced),
         TEST(candidates_the_device_cannot_run_are_left_out),
         TEST(other_layouts_are_left_out),
         TEST(launches_that_count_workgroups),
